@@ -1,7 +1,5 @@
 """The pages of the documentation, and the data sets and measures of the benchmarks."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

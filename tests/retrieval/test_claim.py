@@ -1,7 +1,5 @@
 """What is read of claims, texts and sentences, what is refused, and the statements of a claim."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Lists of claims as people have them, and the verdicts of a list as a table."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import datetime

@@ -1,7 +1,5 @@
 """ESOTERIC as a library: ``from retrieval import check, open_index``, and what a check returns."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

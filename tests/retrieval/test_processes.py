@@ -1,7 +1,5 @@
 """Work in several processes: in order, with its errors, and ended when nobody waits for it."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import threading

@@ -1,7 +1,5 @@
 """Recipes: in YAML files, over which index they run, and the stages that they name."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace

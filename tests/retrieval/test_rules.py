@@ -1,7 +1,5 @@
 """Rules that read texts: what goes in and what comes out, one case a line of ``tests/cases``."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

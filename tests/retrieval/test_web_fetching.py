@@ -1,7 +1,5 @@
 """Fetching pages from a real server, and all addresses that must not be asked."""
 
-from __future__ import annotations
-
 import gzip
 import socket
 import time

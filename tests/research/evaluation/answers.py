@@ -1,7 +1,5 @@
 """Claims and answers for tests of the measures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

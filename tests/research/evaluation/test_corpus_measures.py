@@ -1,7 +1,5 @@
 """Measures of claims against the served corpus and of pairs, counted by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

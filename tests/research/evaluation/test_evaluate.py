@@ -1,7 +1,5 @@
 """``esoteric evaluate`` on FEVER's pages, over the served index and on pairs, with real models."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The measures, on claims, answers and searches that are worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of annotated claims, answers that are kept, and the figures that are published."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import astuple, replace
 from pathlib import Path

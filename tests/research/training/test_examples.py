@@ -1,7 +1,5 @@
 """What is read, held out and drawn for every training: examples stay what they were."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path

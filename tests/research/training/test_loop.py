@@ -1,7 +1,5 @@
 """The training loop and the networks: the same weights after a stop, kept as a difference."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The prover: the proofs that it is trained on, its network and its figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, TypeAlias
 

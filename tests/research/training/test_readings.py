@@ -1,7 +1,5 @@
 """What the relevance model and the verifier read, apart from what ``test_examples`` shows."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

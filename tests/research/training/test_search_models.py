@@ -1,7 +1,5 @@
 """The query encoder and the title model: their examples, losses, searches and figures."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The verifier: its calibrations for given evidence and for searches, and its figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Makes small files of the formats of offices, books and mails."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Mapping

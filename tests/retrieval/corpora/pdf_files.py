@@ -1,7 +1,5 @@
 """Writes small PDF files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pypdfium2 as pdfium

@@ -1,7 +1,5 @@
 """Corpora in JSON, FEVER's pages and dumps of wikis: what they yield, and how they refuse."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

@@ -1,7 +1,5 @@
 """``folder:DIR``: what it reads of each format, and what it leaves out with a message."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """``folder:DIR``: files of offices, books, mails and spreadsheets, and what is said of others."""
 
-from __future__ import annotations
-
 import zipfile
 from datetime import timedelta
 from pathlib import Path

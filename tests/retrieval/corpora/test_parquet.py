@@ -1,7 +1,5 @@
 """``parquet:PATH``: rows of files, and what is wrong with them."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

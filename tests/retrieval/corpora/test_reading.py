@@ -1,7 +1,5 @@
 """What is read of texts, pages and files, as their readers mean it: its sentences come out."""
 
-from __future__ import annotations
-
 import re
 import time
 import zipfile

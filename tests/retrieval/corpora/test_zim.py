@@ -1,7 +1,5 @@
 """``zim:FILE``: introductions, redirects, and files that are damaged."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

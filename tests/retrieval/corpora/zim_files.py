@@ -1,7 +1,5 @@
 """Writes small ZIM files with pages as Kiwix's programs write them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

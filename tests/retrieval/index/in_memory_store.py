@@ -1,7 +1,5 @@
 """The same questions answered from plain Python values: the oracle for every store."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

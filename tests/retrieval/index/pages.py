@@ -1,7 +1,5 @@
 """A small corpus with everything that is awkward about titles and texts, and short ways to ask."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

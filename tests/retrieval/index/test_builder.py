@@ -1,7 +1,5 @@
 """The embedded index: its files, and builds that are interrupted or refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """What differs in documents that Haystack keeps; the contract of all stores has the rest."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from pathlib import Path

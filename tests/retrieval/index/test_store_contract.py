@@ -1,7 +1,5 @@
 """What every index must do, whatever holds the documents: found, built and changed."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

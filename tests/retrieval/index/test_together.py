@@ -1,7 +1,5 @@
 """Several indexes that are searched as one."""
 
-from __future__ import annotations
-
 import pytest
 
 from retrieval.corpora.corpus import Page

@@ -1,7 +1,5 @@
 """Codes tell inner products nearly, signs decide what a search reads; packaged vectors."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from dataclasses import replace

@@ -3,8 +3,6 @@
 It speaks real HTTP on loopback, so the real clients are tested against it.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

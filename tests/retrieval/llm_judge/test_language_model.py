@@ -1,7 +1,5 @@
 """The stage ``explain`` over real HTTP: whose verdict it is, what is shown, and what fails."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time

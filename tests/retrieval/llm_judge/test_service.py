@@ -1,7 +1,5 @@
 """A real worker with its real models, a language model's server beside it, and the pages."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

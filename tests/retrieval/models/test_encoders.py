@@ -1,7 +1,5 @@
 """The encoders of texts, documents and paths."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """``esoteric models fetch report``, from a hub on this machine by the hub's own client."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Tokens in, states out: the 8-bit graph beside PyTorch, its files, and what they are made from."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Models of the user: a verifier by the meaning of its labels, an encoder and a reranker."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shlex

@@ -1,7 +1,5 @@
 """The models of the report: what they may be read from, what they give, and their recipe."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil

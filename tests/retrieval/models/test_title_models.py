@@ -1,7 +1,5 @@
 """Models that write titles: the shipped one, and a tiny BART with random weights."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

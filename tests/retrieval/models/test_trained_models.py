@@ -1,7 +1,5 @@
 """The shipped models: what NumPy makes of a body's states, and what they are made and known by."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Classifiers and a BART, small enough to be made in a test, with random weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

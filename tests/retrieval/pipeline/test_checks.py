@@ -1,7 +1,5 @@
 """The whole way of a claim, with the real models, over small corpora."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """The loop over stages and over statements, with stages that find what the tests say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Claims checked in several corpora, by models of the user, and in pipelines of Haystack."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A proxy before a wiki that answers as wikis and networks do on bad days."""
 
-from __future__ import annotations
-
 import http.client
 import threading
 import time

@@ -1,7 +1,5 @@
 """Sources: how they are named, wikis and files of Kiwix, and claims that are checked in them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The stages that decide, with models that say what a test tells them."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

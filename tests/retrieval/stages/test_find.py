@@ -1,7 +1,5 @@
 """The stages that find documents, with small indexes whose vectors count words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp

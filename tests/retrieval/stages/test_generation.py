@@ -3,8 +3,6 @@
 The probabilities are written down, and summed by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The stages that read sentences, and proofs, which rewrite the phrases of a claim into them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

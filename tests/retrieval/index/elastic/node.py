@@ -1,7 +1,5 @@
 """Real Elasticsearch nodes for the tests: one for all of them, and others that may be killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

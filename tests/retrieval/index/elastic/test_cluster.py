@@ -1,7 +1,5 @@
 """The URL of a store, and the errors of servers, by small stand-ins."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An index in Elasticsearch: its versions, what is not one of its own, and damage to it."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import timedelta

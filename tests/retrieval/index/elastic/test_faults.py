@@ -1,7 +1,5 @@
 """What happens when servers, disks and builders fail: real servers, really killed."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time
