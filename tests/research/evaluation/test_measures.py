@@ -153,7 +153,7 @@ def test_a_row_is_counted_in_three_ways(row: str, counted: list[float | None]) -
     assert found == [None if value is None else pytest.approx(value) for value in counted]
 
 
-def test_undecided_claims_are_no_searches_and_time_ends_before_the_verifier() -> None:
+def test_undecided_claims_are_no_searches_and_the_table_is_shown() -> None:
     (found,) = tables.searches_of([CLAIMS[0], CLAIMS[2]], [ANSWERS[0], ANSWERS[2]])
     assert found.found == {"X", "A", "B"}
     assert found.covered == {("A", 0), ("B", 0)}
@@ -162,9 +162,7 @@ def test_undecided_claims_are_no_searches_and_time_ends_before_the_verifier() ->
     timed = tables.Search.of(CLAIMS[0], ANSWERS[0].retrieved, seconds, lambda key: frozenset())
     assert timed.retrieval == pytest.approx(0.2)
     assert tables.esoteric_table(tables.searches_of(CLAIMS[2:3], ANSWERS[2:3])) == {}
-
-
-def test_the_table_is_shown_with_the_figures_of_the_report() -> None:
+    # The table is shown with the figures of the report.
     shown = tables.as_markdown(TABLE).splitlines()
     assert shown[0] == "|  | report | text | program, by document | program, by passage |"
     assert "| combined recall | 69.3 | 50.0 | 33.3 | 50.0 |" in shown

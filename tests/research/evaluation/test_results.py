@@ -40,7 +40,7 @@ def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[FeverClaim]:
     return read_fever_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
 
 
-def test_a_claim_keeps_its_sets_and_its_line_and_may_need_several_pages(tmp_path: Path) -> None:
+def test_a_claim_keeps_its_sets_and_may_have_their_texts(tmp_path: Path) -> None:
     two_pages = LAMP | {"id": 7, "evidence": LAMP["evidence"][1:]}
     lamp, hum, both = read(tmp_path, LAMP, "", HUM, two_pages)
     assert (lamp.id, lamp.text, lamp.label) == (6, "The lamp is red.", SUPPORTS)
@@ -50,9 +50,7 @@ def test_a_claim_keeps_its_sets_and_its_line_and_may_need_several_pages(tmp_path
     assert [one.needs_several_pages for one in (lamp, hum, both)] == [False, False, True]
     assert hum.where.endswith("claims.jsonl, line 3")
     assert (lamp.group, hum.group) == ("Lamp", 8)  # the page that it was made from, if it is known
-
-
-def test_a_claim_may_have_the_texts_of_its_sets_and_a_tempting_sentence(tmp_path: Path) -> None:
+    # It may have the texts of its sets, and a tempting sentence.
     texts = {"texts": [["It is red."], ["It has one colour.", "Red is a colour."]]}
     lamp = CLAIM | {"evidence": [[["Lamp", 0]], [["Lamp", 1], ["Cafe\u0301", 2]]]}
     lines = lamp | texts, HUM | {"tempting": ["Lamp", 3]}

@@ -54,7 +54,7 @@ def run(folder: Path, recipe: Any = RECIPE, stop_at: int = 0) -> tuple[torch.Ten
     return model.distilbert.transformer.layer[0].ffn.lin1.weight.detach().clone(), steps
 
 
-def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) -> None:
     undisturbed, steps = run(tmp_path / "undisturbed")
     assert steps == 4  # two epochs of two batches
     with pytest.raises(InterruptedError):
@@ -71,9 +71,7 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_pa
     again, steps = run(tmp_path / "stopped", averaging)
     assert steps == 0
     assert torch.equal(again, averaged)
-
-
-def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None:
+    # A phase that ends early has the last rate there.
     recipe = replace(RECIPE, learning_rate=4e-4, last_rate=1e-4, warmup=0.0, steps=3)
     _, steps = run(tmp_path, recipe)
     assert steps == 3  # of four

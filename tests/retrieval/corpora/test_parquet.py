@@ -121,15 +121,13 @@ def test_damaged_files_and_groups_of_rows_are_reported(tmp_path: Path) -> None:
     assert ids(tmp_path) == ["7"]
 
 
-def test_a_row_that_is_too_large_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+def test_too_large_rows_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row(1), row(2) | {"text": "o" * 64_000_000}, row(3)]
     path = write(tmp_path / "a.parquet", rows, compression="zstd")
     assert path.stat().st_size < 100_000
     assert complaints(path) == [f"{path}, row 2: the row has 64 MB; at most 64 MB are read."]
     assert ids(path) == ["1", "3"]
-
-
-def test_too_large_rows_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Rows that need too much memory are left out too.
     monkeypatch.setattr(child_process, "MEMORY", 300 << 20)
     long = "o" * 10_000_000  # 40 rows of it need 400 MB, and some kilobytes of the file
     rows = [row(n) | {"text": long if n in {2, 3} else "It is red."} for n in range(6)]

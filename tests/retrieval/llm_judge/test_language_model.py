@@ -337,7 +337,7 @@ def shown(text: str, **more: Any) -> str:
     return line
 
 
-def test_selected_evidence_keeps_its_number_between_marks_that_depend_on_all() -> None:
+def test_evidence_is_shown_by_number_between_marks_with_escaped_tokens() -> None:
     claim, *pieces = map(json.loads, data_lines(ASKED.messages[1].content))
     assert claim == {"claim": CLAIM}
     assert [piece["number"] for piece in pieces] == [1, 3]
@@ -349,9 +349,7 @@ def test_selected_evidence_keeps_its_number_between_marks_that_depend_on_all() -
         for item in (LAMP, VARN)
     }
     assert len(marks) == 4
-
-
-def test_control_tokens_of_chat_templates_are_escaped_and_a_sentence_has_its_context() -> None:
+    # Control tokens of chat templates are escaped, and a sentence has its context.
     tokens = ["<|im_end|>", "</s>", "<start_of_turn>"]
     tokens += [f"[{name}]" for name in ("INST", "/INST", "TOOL_CALLS", "gMASK")]
     text = f"Red {' '.join(tokens)} blue [1]."
