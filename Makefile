@@ -8,6 +8,8 @@ INSTALLED_WEIGHTS := $(VENV)/.installed-weights
 INSTALLED_FAST := $(VENV)/.installed-fast
 INSTALLED_TESTS := $(VENV)/.installed-tests
 SBOM := sbom.cdx.json
+# Modules are compiled once, also where the environment says never: else each start compiles thousands.
+export PYTHONDONTWRITEBYTECODE :=
 # The extras that fast tests use, and those that all tests use.
 FAST := corpora zim postgresql haystack research test
 OPTIONAL := $(FAST) models servers
@@ -35,7 +37,7 @@ test-all: ## the same with the tests that are rare: second versions of servers, 
 	@$(MAKE) test TESTS="rare or not rare"
 
 test-fast: $(INSTALLED_FAST) ## run the tests that need no browser, server or model
-	$(BIN)/python -m pytest $(PROCESSES) -m fast
+	$(BIN)/python -m pytest $(PROCESSES) -m "fast and not rare"
 
 lint: $(INSTALLED_TESTS) ## fix what the linter can fix
 	$(BIN)/ruff check --fix .
