@@ -1,7 +1,7 @@
 """What is read, held out and drawn for every training: examples stay what they were."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from research.evaluation.claims import CorpusClaim, FeverClaim, Pair
-from research.training.compositions import Composition, compositions
+from research.training import contrast
+from research.training.compositions import Composition, compose, compositions
 from research.training.compositions.phrases import BridgeFinder, PageWords
 from research.training.compositions.statements import OpenStatement, statements
 from research.training.contrast import contrast_claims, refuting, symmetric
@@ -68,6 +69,15 @@ def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
     """Refute whatever is about a film, support what is about oak, and settle no other pair."""
     rows = [(0.7 * ("oak" in text), 0.8 * ("film" in text)) for _, text in pairs]
     return np.array([(s, r, 1 - s - r) for s, r in rows], dtype=np.float32).reshape(-1, 3)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_parser(parser: EnglishParser) -> Iterator[None]:
+    """What is drawn loads a parser each time: here it is the one of all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (contrast, compose):
+            patch.setattr(module, "EnglishParser", lambda: parser)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -215,8 +215,7 @@ def test_the_shipped_model_is_what_training_makes(tmp_path: Path) -> None:
 
 
 @pytest.mark.models
-def test_the_references_of_the_passages_are_resolved_without_an_error() -> None:
-    parser = EnglishParser()
+def test_references_of_passages_are_resolved_without_an_error(parser: EnglishParser) -> None:
     resolved = resolved_in("held-out", parser)
     assert resolved.wrong == 0
     assert resolved.right > 30

@@ -167,8 +167,8 @@ def change_at_once(index: Index) -> None:
 
 
 def change_page_by_page(index: Index) -> None:
-    index.build(ListCorpus(PAGES[:1]), WordEncoder())
-    for number, page in enumerate((*PAGES[1:], *NEW)):
+    index.build(ListCorpus(PAGES[:6]), WordEncoder())
+    for number, page in enumerate((*PAGES[6:], *NEW)):
         index.add(ListCorpus((page,), content=f"page {number}"), WordEncoder())
         if page.id == "Twin_1":
             index.remove(["Twin_1"])
