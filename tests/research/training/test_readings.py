@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim, read_pairs
 from research.training.checkable import found, read_sentences, resolved_in, train_checkable
+from research.training.compositions import Composition
+from research.training.contrast import Contrast
 from research.training.data import EverydayData
 from research.training.loop import Example, labelled
-from research.training.relevance import distilled
+from research.training.relevance import distilled, reading_examples
 from research.training.sentence_pool import SentencePool
 from research.training.verifier import pairs as pairs_module
 from research.training.verifier.by_rule import made_by_rule
@@ -30,13 +32,18 @@ from research.training.verifier.pairs import (
     resurfaced,
     with_stop,
 )
-from research.training.verifier.retrieved import AGREES, misread_examples, retrieved_examples
+from research.training.verifier.retrieved import (
+    AGREES,
+    composed_examples,
+    misread_examples,
+    retrieved_examples,
+)
 from research.training.verifier.train import Mix
 from retrieval.checkable.kind_rules import WEIGHTS, read_model
 from retrieval.errors import BadSource
 from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
-from tests.research.training.pages import label_of, pool_of
+from tests.research.training.pages import data_of, label_of, pool_of
 from tests.support.encoders import WordEncoder
 from tests.support.json_lines import write_json_lines
 from tests.support.opinions import Says
@@ -54,6 +61,36 @@ OAK, STONE = "Pier : The pier is made of oak.", "Quay : The quay is made of ston
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
+
+
+IRON = Contrast(
+    AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 0),), (("Pier", 2),))),
+    original="The pier is made of oak.",
+    old="oak",
+    new="iron",
+)
+BUILT = AnnotatedClaim("The long pier was built in 1928.", REFUTES, ((("Pier", 0),),))
+
+
+def test_readings_change_labels_read_other_years_and_both_pages(pool: SentencePool) -> None:
+    # Where evidence is changed too, labels change places.
+    data = data_of(pool, contrasts=[IRON])
+    made = [reading_examples(data, seed, 100)[1:] for seed in range(6)]
+    flipped = [(e.claim, e.evidence, label_of(e)) for e in next(filter(None, made))]
+    assert flipped == [
+        ("The pier is made of iron.", "Pier : The pier is made of iron.", SUPPORTS),
+        ("The pier is made of oak.", "Pier : The pier is made of iron.", REFUTES),
+    ]
+    assert not all(made)  # half of them are left as they are
+    # A claim with a year is read with another of its page.
+    for seed in range(6):
+        read = reading_examples(data_of(pool, BUILT), seed, 100)
+        opened = "Pier : It was opened in 1931."
+        assert (opened, NOT_ENOUGH_INFO) in [(e.evidence, label_of(e)) for e in read]
+    # A claim that names the page between is read with both.
+    claim = AnnotatedClaim("The mayor's pier is long.", REFUTES, ((("Pier", 0), ("Ada Orn", 0)),))
+    one = Composition(claim, "apposition", "Ada Orn", (((0, 5),), ((6, 9),)))
+    assert {label_of(e) for e in composed_examples([one] * 20, pool, 0)} == {REFUTES}
 
 
 def test_a_target_is_seven_tenths_opinion_and_three_tenths_label() -> None:
