@@ -1,7 +1,5 @@
 """A web server on this computer, with pages that behave and pages that do not."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 import time

@@ -63,12 +63,8 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-IRON = Contrast(
-    AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 0),), (("Pier", 2),))),
-    original="The pier is made of oak.",
-    old="oak",
-    new="iron",
-)
+OF_IRON = AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 0),), (("Pier", 2),)))
+IRON = Contrast(OF_IRON, original="The pier is made of oak.", old="oak", new="iron")
 BUILT = AnnotatedClaim("The long pier was built in 1928.", REFUTES, ((("Pier", 0),),))
 
 
