@@ -191,7 +191,8 @@ def _bart(text: str, others: _Reading) -> Path | None:
     return read.existing_folder(text) or (of_report if of_report and of_report.is_dir() else None)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether only this computer can reach this host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -363,7 +364,7 @@ class Settings:
     uploads: bool = setting(
         "ESOTERIC_UPLOADS",
         read.is_yes,
-        lambda others: "no" if others.access or not _is_loopback(others.published_host) else "yes",
+        lambda others: "no" if others.access or not is_loopback(others.published_host) else "yes",
         "yes if HOST is this computer's own address and ESOTERIC_ACCESS is not set, else no",
     )
     """Where nobody logs in: whether everybody who reaches the service may upload, change and remove
@@ -421,7 +422,7 @@ class Settings:
         Raises:
             BadSetting: others can, and nothing says who may use it.
         """
-        if self.access is None and not _is_loopback(self.published_host):
+        if self.access is None and not is_loopback(self.published_host):
             raise BadSetting(
                 f"Others can reach {self.published_host}, and ESOTERIC_ACCESS does not say who may"
                 " use the service. Set it to tokens (users log in with a token), proxy (a proxy"

@@ -39,6 +39,7 @@ from retrieval.words import (
     recipe_words,
     verdict_words,
 )
+from settings import is_loopback
 
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
 
@@ -105,6 +106,7 @@ def install_filters(environment: Environment) -> None:
         "job": job_badge,
         "look": LOOKS.__getitem__,
         "moment": moment,
+        "only_here": only_here,
         "operator": lambda operator: Badge(LOOKS_OF_PARTS[operator], OPERATORS[operator]),
         "opinion": lambda label: Badge(LOOKS[label], VERDICTS[label], level_of(label, None, None)),
         "recipe": recipe_words,
@@ -142,6 +144,12 @@ def safe_url(url: str | None) -> str | None:
     except ValueError:
         return None
     return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def only_here(address: str) -> str:
+    """Return what follows an address that other computers cannot open; "" for any other."""
+    here = is_loopback(urlsplit(address).hostname or "")
+    return " (opens only on the computer that made the checks)" if here else ""
 
 
 def credit(credit: str) -> Markup:

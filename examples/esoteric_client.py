@@ -176,6 +176,10 @@ class Esoteric:
         """Return checks side by side as a file: csv, latex, trec (a zip) or json."""
         return self._bytes("GET", f"/compare/export?claims={','.join(jobs)}&format={kind}")
 
+    def stop_comparison(self, comparison: str) -> Document:
+        """Make none of the checks of a comparison that have not ended, and return it."""
+        return self._json("DELETE", f"/compare?id={comparison}")
+
     def cancel(self, job: str) -> Document:
         """Cancel a claim that is pending, and return it."""
         return self._json("DELETE", f"/claims/{job}")

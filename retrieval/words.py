@@ -98,7 +98,7 @@ STOPPED: dict[Stopped, str] = {
     "decided": "the evidence was enough to decide",
     "unchanged": "the best sentences no longer changed",
     "nothing new": "nothing new of use was found",
-    "hops": "the limit of hops was reached",
+    "hops": "the limit of rounds was reached",
     "time": "the time allowed was used up",
 }
 STAGES = {record.name: record.words for record in RECORDS.values()}
@@ -107,8 +107,8 @@ _FOUND_BY = {
     "disambiguation": "title with parentheses",
     "text": "phrase",
     "words": "words",
-    "link": "linked",
-    "mention": "mentioned",
+    "link": "link",
+    "mention": "mention",
     "generation": "predicted title",
     "dense": "meaning",
 }
@@ -130,6 +130,10 @@ BY_WHOLE = "by the title or the whole sentence"
 VITAL = "Wikipedia introductions"
 """What people call the corpus ``vital``."""
 DECIDED_BY_OWN = "The documents decide this claim, so the default corpus was not searched."
+ABOUT_OWN = (
+    "The documents are about this and leave it open. What the default corpus says of it is about"
+    " something else of the same name."
+)
 LEFT_OPEN_BY_OWN = "The documents leave this open: the default corpus is searched too"
 BY_OCR = "read by OCR"
 """The section of what was read from a picture."""

@@ -38,7 +38,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "comparisons_0019"
+REVISION = "right_evidence_0020"
 _REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
@@ -429,3 +429,7 @@ class ComparedRow(Base):
     name: Mapped[str]
     gold: Mapped[str | None] = mapped_column(StoredText(16))
     kind: Mapped[str]
+    # The sentences that the right label rests on: document and number.
+    evidence: Mapped[tuple[tuple[str, int], ...] | None] = mapped_column(
+        AsJson(tuple[tuple[str, int], ...])
+    )

@@ -36,7 +36,7 @@ from retrieval.llm_judge.ollama import found_lately
 from retrieval.recipes.recipes import DEFAULT_RECIPE, base_and_more_hops
 from retrieval.text.notices import plain_statement
 from retrieval.words import VITAL
-from worker.jobs import Origin, SaidBy
+from worker.jobs import ListedJob, Origin, SaidBy
 from worker.reports import AskedModel
 
 blueprint = Blueprint("pages", __name__)
@@ -49,6 +49,7 @@ EXAMPLES = (
     "Coffee was first grown in Brazil.",
 )
 RECENT_CLAIMS = 3
+_RECENT_CHECKS = 15  # of one claim up to five, in a comparison
 
 
 class Filled(Model):
@@ -274,7 +275,7 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         most_characters=LONGEST,
         examples=EXAMPLES if introductions else (),
         measured=introductions and choice.usual == DEFAULT_RECIPE and _as_shipped(model),
-        recent=services().store.recent(RECENT_CLAIMS, seen_by=viewer()),
+        recent=_recent_claims(),
         corpus=corpus,
         corpus_problem=corpus_problem,
         corpora=corpora_to_choose(chosen_corpora),
@@ -285,6 +286,14 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         doubtful=doubtful(editing.result) if editing and editing.result else "",
         opens_links=services().pages is not None,
     )
+
+
+def _recent_claims() -> list[ListedJob]:
+    """Return the newest claims; one that several recipes have just checked is there once."""
+    newest: dict[str, ListedJob] = {}
+    for job in services().store.recent(_RECENT_CHECKS, seen_by=viewer()):
+        newest.setdefault(job.claim.casefold(), job)
+    return list(newest.values())[:RECENT_CLAIMS]
 
 
 def _as_shipped(asked: AskedModel | None) -> bool:

@@ -162,6 +162,9 @@ class ComparedClaim(Part):
     """Its right label, null where that is not known."""
     kind: str
     """What kind of claim it is; empty where that is not known."""
+    gold_evidence: tuple[tuple[str, int], ...]
+    """The sentences that its right label rests on, each as the id of its document and its number;
+    empty where they are not known."""
     sentences: tuple[ComparedSentence, ...]
     """The sentences that were found, first those that many recipes rank high: by the sum of
     1 / rank."""
@@ -280,6 +283,16 @@ class Comparison(Part):
         """How many checks have not ended."""
         return sum(run.pending for run in self.runs)
 
+    @property
+    def stopped(self) -> int:
+        """How many checks were not made, because somebody stopped them."""
+        return sum(run.state == "cancelled" for run in self.runs)
+
+    @property
+    def with_evidence(self) -> int:
+        """How many claims have right evidence that is known."""
+        return sum(bool(claim.gold_evidence) for claim in self.claims)
+
     def counts(self, recipe: str) -> Counter[Label | None]:
         """Return how often a recipe gives each verdict; ``None``: claims without one."""
         runs = [claim.runs.get(recipe) for claim in self.claims]
@@ -352,6 +365,7 @@ def _claim(
         claim=claim,
         gold=gold.label,
         kind=gold.kind,
+        gold_evidence=gold.evidence,
         corpora=corpora,
         corpus=title or " and ".join(corpora),
         runs={job.recipe: _run(job) for job in ordered},
@@ -427,7 +441,7 @@ def _notes(compared: Iterable[Iterable[ClaimResult | None]]) -> tuple[str, ...]:
         ]
         notes.append(f"The checks searched different indexes: {'; '.join(named)}.")
     if len(judges) > 1:
-        notes.append(f"Different judges gave the verdicts: {'; '.join(sorted(judges))}.")
+        notes.append(f"Different models gave the verdicts: {'; '.join(sorted(judges))}.")
     changed = _changed_recipes(one for results in done for one in results)
     if changed:
         notes.append(f"Between these checks, recipes were changed: {listed(changed)}.")

@@ -14,6 +14,7 @@ from textwrap import shorten
 
 from app.comparisons.comparison import ComparedClaim, Comparison, Found, Run
 from app.comparisons.measured import Accuracy
+from app.filters import only_here
 from app.result.export import csv_table
 from retrieval.result import ClaimResult
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
@@ -58,6 +59,23 @@ _WIDTH = 90  # characters
 _SPACE = re.compile(r"[\s%]")
 
 
+# What the files of a zip for TREC are.
+_IN_ZIP = (
+    "TREC is the Text Retrieval Conference, whose formats trec_eval and similar programs read.",
+    "topics.tsv: the number and the text of each claim.",
+    "RECIPE/documents.run and RECIPE/sentences.run: what the recipe found, best first.",
+    "RECIPE/scores: the same, ordered by the scores of the models.",
+)
+_QRELS = (
+    "qrels: the right documents and sentences, of {known} of {all} claims; trec_eval reads them"
+    " beside the runs."
+)
+_NO_QRELS = (
+    "No qrels: no right documents or sentences are known for these claims. They can come in the"
+    " file of the claims, in a column evidence: [[[document, sentence number], ...], ...]."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ComparisonFile:
     """A file format; ``write`` takes the comparison, its jobs, and the address of its page."""
@@ -97,7 +115,7 @@ def _about(claim: ComparedClaim, run: Run) -> dict[str, object]:
         "hops": run.hops,
         "documents": run.documents,
         "seconds": run.seconds,
-        "corpus": corpus and corpus.name,
+        "corpus": corpus and corpus.title,
         "corpus_documents": corpus and corpus.documents,
         "built_at": corpus and corpus.built_at,
         "text_date": corpus and corpus.text_date,
@@ -127,10 +145,16 @@ def _found(claim: ComparedClaim, recipe: str) -> list[dict[str, object]]:
 
 
 def _made_by(comparison: Comparison) -> Iterator[str]:
-    """Yield what somebody needs to check the claims again: versions, recipes, judges, corpora."""
+    """Yield what somebody needs to check the claims again: versions, recipes, models, corpora.
+
+    The version of a recipe is the digest of its stages and settings.
+    """
     done = [run for run in comparison.runs if run.label]
+    of = f"of {len(comparison.runs)} checks"
     if comparison.pending:
-        yield f"{comparison.pending} of {len(comparison.runs)} checks had not ended"
+        yield f"{comparison.pending} {of} had not ended"
+    if comparison.stopped:
+        yield f"{comparison.stopped} {of} were not made, because they were stopped"
     for version in _distinct(run.version for run in done):
         yield f"Checked by ESOTERIC {version}"
     for recipe in comparison.recipes:
@@ -143,7 +167,7 @@ def _made_by(comparison: Comparison) -> Iterator[str]:
         ended = [run.finished_at for run in runs if run.finished_at]
         days = " to ".join(_distinct(at.date().isoformat() for at in (min(ended), max(ended))))
         yield (
-            f"Recipe {recipe}: digest {digests or 'not known'}; judge: {judges};"
+            f"Recipe {recipe}: version {digests or 'not known'}; verdicts by {judges};"
             f" language model: {models or 'none'}; checked on {days}"
         )
     searched = dict.fromkeys(run.corpus for run in done if run.corpus)
@@ -165,7 +189,7 @@ def _latex(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
     body = _of_one if len(comparison.claims) == 1 else _of_several
     columns = "c" * len(comparison.recipes)
     lines = [
-        f"% {_line(page)}",
+        f"% {_line(page)}{only_here(page)}",
         *(f"% {_line(note)}" for note in _remarks(comparison)),
         rf"\begin{{tabular}}{{p{{0.4\linewidth}}{columns}}}",
         r"\toprule",
@@ -290,6 +314,8 @@ def _line(text: str) -> str:
 def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
     """A zip with ``topics.tsv``, and for each recipe the runs of its documents and sentences.
 
+    ``qrels`` has the right documents and sentences of the claims for which they are known.
+
     Programs that read runs sort by the score, so it decreases with the rank; the runs in
     ``scores`` have those of the models, by which a sentence that completes another may come later
     than in the evidence. What the runs
@@ -300,8 +326,17 @@ def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
     numbered = list(enumerate(comparison.claims, 1))
     results = {job.id: job.result for job in jobs if job.result}
     files = {"topics.tsv": "".join(f"{number}\t{claim.claim}\n" for number, claim in numbered)}
-    about = (page, *_made_by(comparison), *comparison.notes)
+    right = {number: claim.gold_evidence for number, claim in numbered if claim.gold_evidence}
+    known = _QRELS.format(known=len(right), all=len(numbered)) if right else _NO_QRELS
+    about = (f"{page}{only_here(page)}", *_IN_ZIP, known, *_made_by(comparison), *comparison.notes)
     files["about.txt"] = "".join(f"{_line(one)}\n" for one in about)
+    if right:
+        files["qrels/documents.qrels"] = _qrels(
+            (topic, document) for topic, of in right.items() for document, _ in of
+        )
+        files["qrels/sentences.qrels"] = _qrels(
+            (topic, _sentence(*one)) for topic, of in right.items() for one in of
+        )
     for recipe in comparison.recipes:
         done = [
             (number, results[run.id])
@@ -324,7 +359,17 @@ def _documents(result: ClaimResult) -> list[tuple[str, float]]:
 
 
 def _evidence(result: ClaimResult) -> list[tuple[str, float]]:
-    return [(f"{item.document}#{item.sentence_id}", item.score) for item in result.evidence]
+    return [(_sentence(item.document, item.sentence_id), item.score) for item in result.evidence]
+
+
+def _sentence(document: str, number: int) -> str:
+    return f"{document}#{number}"
+
+
+def _qrels(right: Iterable[tuple[int, str]]) -> str:
+    """Return the lines of what is right, by the numbers of topics."""
+    lines = (f"{topic} 0 {_without_spaces(name)} 1\n" for topic, name in right)
+    return "".join(dict.fromkeys(lines))
 
 
 def _lines(topic: int, scored: Sequence[tuple[str, float]], tag: str) -> tuple[str, str]:

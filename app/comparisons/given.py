@@ -7,12 +7,14 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from app.api.models import Model
 from app.claims.box import entered
 from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
 from app.http.errors import RequestRefused, refusal
 from app.lists.input import pasted
-from app.people.visitor import may_change, viewer
+from app.people.visitor import may_change, refuse_others, viewer
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, TooManyClaims, read_claims
@@ -37,6 +39,8 @@ NONE_KNOWN = "None of these checks exists"
 _GOLD = ("gold", "gold_label", "gold label", "label")
 _TRUE: Mapping[str, Label] = {"true": SUPPORTS, "false": REFUTES}
 _LONGEST_KIND = 60  # characters
+# Sets of sentences: [[[document, number], …], …], of FEVER with two ids of annotations before.
+_SETS: TypeAdapter[list[list[list[Any]]]] = TypeAdapter(list[list[list[Any]]])
 
 
 class ComparedIds(Model):
@@ -90,18 +94,34 @@ def given_claims(
 
 def _gold(columns: Mapping[str, Any]) -> Gold:
     """Return what the columns beside a claim say of it."""
-    filled = {name: value for name, value in columns.items() if value is not None}
-    said = {name.strip().casefold(): str(value).strip() for name, value in filled.items()}
+    filled = {
+        name.strip().casefold(): value for name, value in columns.items() if value is not None
+    }
+    said = {name: str(value).strip() for name, value in filled.items() if name != "evidence"}
     word = next((said[name] for name in _GOLD if said.get(name)), "")
-    kind = " ".join(said.get("kind", "").split())
-    return Gold(label_named(word) or _TRUE.get(word.casefold()), kind[:_LONGEST_KIND])
+    kind = " ".join(said.get("kind", "").split())[:_LONGEST_KIND]
+    label = label_named(word) or _TRUE.get(word.casefold())
+    return Gold(label, kind, _sentences(filled.get("evidence")))
+
+
+def _sentences(evidence: Any) -> tuple[tuple[str, int], ...]:
+    """Return the sentences that sets of evidence name, each once; none of any other value."""
+    try:
+        read = _SETS.validate_json if isinstance(evidence, str) else _SETS.validate_python
+        sets = read(evidence)
+    except ValidationError:
+        return ()
+    ends = [sentence[-2:] for one in sets for sentence in one if len(sentence) > 1]
+    named = ((str(document), number) for document, number in ends if isinstance(number, int))
+    return tuple(dict.fromkeys(named))
 
 
 def _joined(rows: Sequence[Gold]) -> Gold:
     """Return what rows with the same claim say of it; different labels are none."""
     labels = {row.label for row in rows if row.label}
     kind = next((row.kind for row in rows if row.kind), "")
-    return Gold(labels.pop() if len(labels) == 1 else None, kind)
+    evidence = dict.fromkeys(sentence for row in rows for sentence in row.evidence)
+    return Gold(labels.pop() if len(labels) == 1 else None, kind, tuple(evidence))
 
 
 def gold_of_list(found: ClaimList) -> dict[str, Gold]:
@@ -182,6 +202,18 @@ def compared_checks(asked: ComparedIds) -> tuple[Comparison, list[Job]]:
         kept = kept if own else replace(kept, name="")
     shown = [services().paths.hidden_in_job(job) for job in jobs]
     return compared(kept, shown, services().recipes), shown
+
+
+def comparison_to_change(comparison_id: str) -> Comparison:
+    """Return a comparison, if who asks may change it.
+
+    Raises:
+        RequestRefused: there is none, or it is somebody else's.
+        StoreUnavailable: the database cannot be read.
+    """
+    comparison, jobs = compared_checks(ComparedIds(id=comparison_id))
+    refuse_others(services().store.owner(jobs[0].id))  # so are all: one visitor made them
+    return comparison
 
 
 def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from pydantic import Field
@@ -21,21 +21,24 @@ from app.comparisons.given import (
     ComparedIds,
     claims_of_list,
     compared_checks,
+    comparison_to_change,
     given_claims,
     gold_of_list,
     most_checks,
 )
 from app.documents.corpus import corpora_to_choose, corpora_to_search
+from app.filters import Badge
 from app.http.errors import RequestRefused, refused_page
 from app.http.query import asked_by_person, refuse_unless_form
 from app.lists.input import list_name, uploaded_file
 from app.people.asker import client
 from app.people.sharing import seen_list
-from app.people.visitor import visitor, visitor_with_cookie
+from app.people.visitor import may_change, visitor, visitor_with_cookie
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import EsotericError, Problem, RecipeUnavailable
 from retrieval.types import LABELS
+from retrieval.words import STATES
 from worker.broker import BrokerUnavailable
 from worker.comparison_store import ComparisonStore, Gold
 from worker.database import StoreUnavailable
@@ -45,7 +48,7 @@ from worker.lists import ClaimList
 blueprint = Blueprint("compare", __name__)
 
 _LONGEST_NAME = 80  # characters
-_RECENT = 5
+_COMPARISONS_SHOWN = 50
 _LONGEST_IN_ADDRESS = 2000  # characters; each may take nine there, of about 30,000 that are read
 
 
@@ -69,7 +72,7 @@ class ComparisonForm(Model):
     """The claims, one a line, each at most 500 characters; used if there is no file."""
     file: Annotated[str, Field(json_schema_extra={"format": "binary"})] = ""
     """A .csv, .tsv, .xlsx, .jsonl, .json or .txt file of claims; its column gold or label has their
-    right labels, and kind their kinds."""
+    right labels, kind their kinds, and evidence the sentences that the labels rest on."""
     list: str = ""
     """Id of the list that the claims are from, which has these columns."""
     like: str = ""
@@ -100,7 +103,7 @@ def compare() -> str | Response:
         if asked_like := request.args.get("like", "").strip():
             return _form_like(asked_like)
         return _form_of_list(list_id) if list_id else _form(request.args.get("claim", ""))
-    comparison, _ = compared_checks(asked)
+    comparison, jobs = compared_checks(asked)
     claims = comparison.text
     return render_template(
         "comparison.html",
@@ -108,6 +111,8 @@ def compare() -> str | Response:
         claims=claims if len(claims) <= _LONGEST_IN_ADDRESS else "",
         described=services().recipes,
         labels=LABELS,
+        longest_name=_LONGEST_NAME,
+        may_change=bool(comparison.id) and may_change(services().store.owner(jobs[0].id)),
     )
 
 
@@ -132,7 +137,9 @@ def submit() -> BaseResponse:
             known = gold_of_list(seen_list(of_list))
         elif like := request.form.get("like", ""):
             earlier, _ = compared_checks(ComparedIds(id=like))
-            known = {one.claim: Gold(one.gold, one.kind) for one in earlier.claims}
+            known = {
+                one.claim: Gold(one.gold, one.kind, one.gold_evidence) for one in earlier.claims
+            }
         claims = given_claims(text, uploaded_file(), len(recipes), anyway, known)
         owner = visitor_with_cookie()
         queue = services().queue
@@ -154,13 +161,10 @@ def submit() -> BaseResponse:
                     raise
                 return _accepted_in_part(text, names, tuple(jobs), error)
             jobs[job.id] = gold
-        first = next(iter(claims))
-        name = " ".join(request.form.get("name", "").split())[:_LONGEST_NAME]
-        kept = ComparisonStore(services().database)
-        comparison = kept.create(name or list_name(first, len(claims)), jobs)
+        comparison = _store().create(_name(next(iter(claims)), len(claims)), jobs)
     except REFUSED as error:
         return _refused(text, names, error)
-    return redirect(url_for(".compare", id=comparison), HTTPStatus.SEE_OTHER)
+    return _see(comparison)
 
 
 def _accepted_in_part(
@@ -175,11 +179,66 @@ def _accepted_in_part(
     return refused_page(_form(text, frozenset(names), in_part, accepted=accepted), error)
 
 
+_CHANGES: dict[str, Any] = {
+    "HTTP_303": (None, "The comparison"),
+    "HTTP_403": (None, "From another site, or somebody else's"),
+    "HTTP_404": (None, "No such comparison"),
+}
+
+
+@blueprint.post("/compare/<comparison_id>/stop")
+@describe(**_CHANGES)
+def stop(comparison_id: str) -> BaseResponse:
+    """Make none of the checks that have not ended, and redirect to the comparison."""
+    comparison_to_change(comparison_id)
+    _store().stop(comparison_id)
+    return _see(comparison_id)
+
+
+class ComparisonName(Model):
+    """How a comparison is called."""
+
+    name: str = ""
+    """Its name; empty: the first claim and how many follow."""
+
+
+@blueprint.post("/compare/<comparison_id>/rename")
+@describe(form=ComparisonName, **_CHANGES)
+def rename(comparison_id: str) -> BaseResponse:
+    """Give a comparison another name, and redirect to it."""
+    comparison = comparison_to_change(comparison_id)
+    _store().rename(comparison_id, _name(comparison.claims[0].claim, comparison.texts))
+    return _see(comparison_id)
+
+
+@blueprint.post("/compare/<comparison_id>/delete")
+@describe(**_CHANGES | {"HTTP_303": (None, "The comparisons")})
+def delete(comparison_id: str) -> BaseResponse:
+    """Delete a comparison, but not its checks, and redirect to the comparisons."""
+    comparison_to_change(comparison_id)
+    _store().delete(comparison_id)
+    return redirect(url_for(".compare"), HTTPStatus.SEE_OTHER)
+
+
 @blueprint.get("/recipes")
 @describe(HTTP_200=(None, "The page"))
 def recipes() -> str:
     """Show what each recipe does."""
     return render_template("recipes.html", recipes=listed_recipes().recipes)
+
+
+def _store() -> ComparisonStore:
+    return ComparisonStore(services().database)
+
+
+def _see(comparison_id: str) -> BaseResponse:
+    return redirect(url_for(".compare", id=comparison_id), HTTPStatus.SEE_OTHER)
+
+
+def _name(first: str, claims: int) -> str:
+    """Return the name in the form, or without one the first claim and how many follow."""
+    name = " ".join(request.form.get("name", "").split())[:_LONGEST_NAME]
+    return name or list_name(first, claims)
 
 
 def _refuse_wrong_number(recipes: int) -> None:
@@ -256,12 +315,12 @@ def _form(
         choice=choice,
         ticked=first if ticked is None else ticked,
         most_recipes=MOST_RECIPES,
+        longest_name=_LONGEST_NAME,
         corpora=corpora_to_choose(request.values.getlist("corpora") or corpora),
         asked=asked_model(),
         of_list=of_list.id if of_list else request.form.get("list", ""),
         like=like.id if like else request.form.get("like", ""),
         name=source.name if (source := of_list or like) else request.form.get("name", ""),
-        recent=ComparisonStore(services().database).recent(owner, _RECENT)
-        if (owner := visitor())
-        else (),
+        comparisons=_store().recent(owner, _COMPARISONS_SHOWN) if (owner := visitor()) else (),
+        being_checked=Badge("pending", STATES["running"]),
     )

@@ -21,7 +21,7 @@ from fpdf import FPDF
 from fpdf.enums import MethodReturnValue
 from fpdf.fonts import TTFFont
 
-from app.filters import LOOKS, Badge, safe_url, verdict_badge
+from app.filters import LOOKS, Badge, only_here, safe_url, verdict_badge
 from app.result.answer import Answer, Shown, answer_of
 from app.result.evidence import balance
 from app.result.published import Published, PublishedRow, list_in_words, said_in_words
@@ -214,6 +214,7 @@ def _made_by(sheet: _Sheet, corpora: Iterable[CorpusPart], program: str) -> None
     known = f"{program}; it knows only the documents that it searched."
     sheet.paragraph([(known, "")], 8.5, _SOFT)
     sheet.say(sheet.foot, 8.5, _SOFT, link=sheet.foot)
+    sheet.say(only_here(sheet.foot), 8.5, _SOFT)
 
 
 def _said_and_checked(published: Published) -> str:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from retrieval.corpora.json_lines import opened, read_json_lines
+from retrieval.corpora.corpus import BadPage
+from retrieval.corpora.json_lines import opened, record_in
 from retrieval.errors import BadSource
 from retrieval.text.context import SEPARATOR, evidence_set_text, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
@@ -25,6 +26,22 @@ _START = 256  # bytes that show whether a file is a list
 
 SentenceKey: TypeAlias = tuple[str, int]
 """A page id and the number of a sentence on that page."""
+
+
+def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each line's number and object; blank lines are skipped.
+
+    Raises:
+        BadSource: the file cannot be read, is not UTF-8, or a line is not a JSON object
+            with a string under each of ``keys``.
+    """
+    with opened(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                record = record_in(f"{path}, line {number}", line, keys)
+                if isinstance(record, BadPage):
+                    raise BadSource("source_not_json", record.message, record.hint)
+                yield number, record
 
 
 @dataclass(frozen=True, slots=True)

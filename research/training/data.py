@@ -15,11 +15,11 @@ from research.evaluation.claims import (
     labelled_records,
     read_corpus_claims,
     read_fever_claims,
+    read_json_lines,
     sentence_keys,
 )
 from research.training.contrast import Contrast, contrast_claims
 from research.training.sentence_pool import CandidateFinder, SentencePool
-from retrieval.corpora.json_lines import read_json_lines
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import BadSource

@@ -75,7 +75,7 @@ class ChildProcess:
             raise ChildEnded from error
 
     def receive(self, seconds: float) -> Any:
-        """Return the next answer, after so many seconds at most.
+        """Return the next answer, after so many seconds at most; raise it if it is an error.
 
         Raises:
             ChildEnded: there is none; the process has ended.
@@ -87,13 +87,16 @@ class ChildProcess:
         end = time.monotonic() + seconds
         limit.start()
         try:
-            return self._connection.recv()
+            answer = self._connection.recv()
         except (EOFError, OSError) as error:
             too_slow = time.monotonic() >= end
             self.end()
             raise (ChildTooSlow if too_slow else ChildEnded) from error
         finally:
             limit.cancel()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def end(self) -> None:
         """End the process, if there is one."""
@@ -124,11 +127,9 @@ class ChildProcess:
             ready = False
         if not ready:
             self.end()
-            raise BadSource(
-                "reader_not_started",
-                "The process that reads the files did not start.",
-                "There may be too little memory. Run the same command again.",
-            )
+            message = "The process that reads the files did not start."
+            hint = "There may be too little memory. Run the same command again."
+            raise BadSource("reader_not_started", message, hint)
         return connection
 
 

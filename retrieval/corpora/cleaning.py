@@ -73,6 +73,11 @@ def clean(text: str) -> str:
     return _SPACE.sub(" ", nfc("".join(kept))).strip()
 
 
+def reason_of(error: Exception) -> str:
+    """Return what the first line of a library's error says, or its kind if it says nothing."""
+    return clean(str(error).strip().partition("\n")[0])[:200].rstrip(".") or type(error).__name__
+
+
 def web_address(value: object) -> str | None:
     """Return an http or https address as it is, ``None`` for anything else.
 

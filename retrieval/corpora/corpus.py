@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Protocol
+
+from retrieval.errors import BadSource
+from retrieval.system.fixes import install_extra_command
 
 TICKED_BOX = "\N{BALLOT BOX WITH X}"
 EMPTY_BOX = "\N{BALLOT BOX}"  # at the beginning of a sentence: it is shown, and states nothing
@@ -91,6 +95,13 @@ class Corpus(Protocol):
     def chunks(self) -> Iterator[tuple[Chunk, int]]:
         """Yield the pages in chunks, each with its part of ``size``; may raise ``BadSource``."""
         ...
+
+
+def check_library(name: str, kind: str, extra: str) -> None:
+    """Check that what reads a kind of files is installed; ``BadSource`` says how to install it."""
+    if find_spec(name) is None:
+        message = f"{kind} files are read with {name}, which is not installed."
+        raise BadSource("library_missing", message, f"Run: {install_extra_command(extra)}")
 
 
 def kind_of(source: str) -> str:

@@ -9,14 +9,14 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from retrieval.corpora.corpus import BadPage
+from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.decoding import utf_16_of
 from retrieval.errors import BadSource
 
@@ -28,69 +28,34 @@ _SUFFIX = re.compile(r"(?<=.)\.(?:json.*|\w+)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class LineBlock:
-    """Whole lines of a file, or items of a list; ``first`` is the number of the first, from 1.
+class Records:
+    """A chunk of a corpus: whole lines of a file, or items of a list, each a JSON object in UTF-8.
 
-    ``damage``: why the file cannot be read after them, "" if it can; ``hint``: what to do then.
+    ``pages`` makes pages of the place and the object of one with a text under each of ``keys``.
+    ``first`` is the number of the first, from 1. ``damage``: why the file cannot be read after
+    them, "" if it can; ``hint``: what to do then.
     """
 
-    name: str
-    first: int
-    content: bytes
+    pages: Callable[[str, dict[str, Any]], Iterable[Page | BadPage]]
+    keys: tuple[str, ...] = ()
+    name: str = ""
+    first: int = 1
+    content: bytes = b""
     damage: str = ""
     hint: str = "Fetch the file again."
     unit: str = "line"
 
-    def records(self, keys: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any] | BadPage]]:
-        """Yield the position of each line with its object, or with what is wrong; no blank lines.
-
-        A line is a JSON object in UTF-8 with a string under each of ``keys``. Damage comes last.
-        """
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield the pages, and what is wrong; blank lines say nothing."""
+        number = self.first - 1
         for number, line in enumerate(self.content.splitlines(keepends=True), self.first):
             if line.strip():
                 where = f"{self.name}, {self.unit} {number}"
-                yield where, _record(where, line, keys)
+                record = record_in(where, line, self.keys)
+                yield from [record] if isinstance(record, BadPage) else self.pages(where, record)
         if self.damage:
-            where = f"{self.name}, {self.unit} {self.first}"
-            yield where, BadPage(f"{where}: {self.damage}.", self.hint)
-
-
-def line_blocks(name: str, stream: IO[bytes] | Unpacked) -> Iterator[LineBlock]:
-    """Yield a file's lines in blocks of about ``BLOCK`` bytes.
-
-    Raises:
-        BadSource: a line is longer than ``LONGEST``.
-    """
-    first, rest = 1, b""
-    while read := stream.read(BLOCK):
-        whole, newline, rest = (rest + read).rpartition(b"\n")
-        if newline:
-            yield LineBlock(name, first, whole + newline)
-            first += whole.count(b"\n") + 1
-        elif len(rest) > LONGEST:
-            raise BadSource(
-                "source_not_json",
-                f"{name}, line {first}: longer than {LONGEST >> 20} MiB.",
-                "Break the file into lines, one page each.",
-            )
-    if rest:
-        yield LineBlock(name, first, rest)
-
-
-def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each line's number and object; blank lines are skipped.
-
-    Raises:
-        BadSource: the file cannot be read, is not UTF-8, or a line is not a JSON object
-            with a string under each of ``keys``.
-    """
-    with opened(path) as stream:
-        for number, line in enumerate(stream, start=1):
-            if line.strip():
-                record = _record(f"{path}, line {number}", line, keys)
-                if isinstance(record, BadPage):
-                    raise BadSource("source_not_json", record.message, record.hint)
-                yield number, record
+            where = f"{self.name}, {self.unit} {number + 1}"
+            yield BadPage(f"{where}: {self.damage}.", self.hint)
 
 
 def encoded_line(record: Mapping[str, Any]) -> bytes:
@@ -102,7 +67,8 @@ def encoded_line(record: Mapping[str, Any]) -> bytes:
     return text + b"\n"
 
 
-def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | BadPage:
+def record_in(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | BadPage:
+    """Return the object of a line with a text under each of ``keys``, or what is wrong with it."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -141,11 +107,9 @@ class FilesCorpus:
             found = (path for path in place.rglob("[!.]*") if path.name.endswith(tuple(endings)))
             self.files = sorted(path for path in found if path.is_file())
         if not self.files:
-            raise BadSource(
-                "source_missing",
-                f"{place} contains no {' or '.join(endings)} files.",
-                f"Give a file, or a folder of them: {kind}:PATH.",
-            )
+            message = f"{place} contains no {' or '.join(endings)} files."
+            hint = f"Give a file, or a folder of them: {kind}:PATH."
+            raise BadSource("source_missing", message, hint)
         whole = place.resolve()
         self.name = _SUFFIX.sub("", whole.name) if place.is_file() else whole.name
         self.source = f"{kind}:{whole}"
@@ -163,11 +127,11 @@ class FilesCorpus:
         """Return the bytes of the files."""
         return sum(path.stat().st_size for path in self.files)
 
-    def line_blocks(self) -> Iterator[tuple[LineBlock, int]]:
-        """Yield the lines in order of the files' names, each block with its bytes in the file."""
+    def in_chunks(self, records: Records) -> Iterator[tuple[Records, int]]:
+        """Yield the lines in order of the files' names, each chunk with its bytes in the file."""
         for path in self.files:
             with unpacked(path) as content:
-                yield from content.line_blocks(str(path))
+                yield from content.in_chunks(replace(records, name=str(path)))
 
 
 def fingerprint_of(files: Sequence[tuple[str, Path]], more: bytes = b"") -> str:
@@ -196,11 +160,9 @@ def opened(path: Path) -> Iterator[BufferedReader]:
         with path.open("rb") as stream:
             yield stream
     except OSError as error:
-        raise BadSource(
-            "source_unreadable",
-            f"{path} cannot be read ({error.strerror}).",
-            "Check the path and its permissions.",
-        ) from error
+        message = f"{path} cannot be read ({error.strerror})."
+        hint = "Check the path and its permissions."
+        raise BadSource("source_unreadable", message, hint) from error
 
 
 class Unpacked:
@@ -234,23 +196,29 @@ class Unpacked:
                 size -= len(piece)
         return b"".join(pieces)
 
-    def line_blocks(self, name: str) -> Iterator[tuple[LineBlock, int]]:
-        """Yield the lines, each block with its bytes in the file; ``name`` is for messages.
+    def in_chunks(self, records: Records) -> Iterator[tuple[Records, int]]:
+        """Yield the lines in chunks like ``records``, each with its bytes in the file.
 
-        A last block without lines names the damage, unless it cuts off a line, which says so.
+        The last one names the damage, unless it cuts off a line, which says so.
 
         Raises:
             BadSource: a line is too long.
         """
-        last = LineBlock(name, 1, b"\n")
-        number = read = 0
-        for last in line_blocks(name, self):
-            number = last.first + last.content.count(b"\n") - 1
-            more = self.position() - read
-            read += more
-            yield last, more
-        if self.damage and last.content.endswith(b"\n"):
-            yield LineBlock(name, number + 1, b"", self.damage), 0
+        first, read, rest = 1, 0, b""
+        while piece := self.read(BLOCK):
+            whole, newline, rest = (rest + piece).rpartition(b"\n")
+            if newline:
+                more = self.position() - read
+                yield replace(records, first=first, content=whole + newline), more
+                first, read = first + whole.count(b"\n") + 1, read + more
+            elif len(rest) > LONGEST:
+                message = f"{records.name}, line {first}: longer than {LONGEST >> 20} MiB."
+                hint = "Break the file into lines, one page each."
+                raise BadSource("source_not_json", message, hint)
+        if rest or self.damage:
+            damage = "" if rest else self.damage
+            last = replace(records, first=first, content=rest, damage=damage)
+            yield last, self.position() - read
 
 
 class _Recoded:

@@ -9,25 +9,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
-from importlib.util import find_spec
 from io import BufferedReader
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
-from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.cleaning import reason_of
+from retrieval.corpora.corpus import BadPage, Page, check_library
 from retrieval.corpora.json_lines import FilesCorpus, opened
-from retrieval.corpora.passages import APPENDICES, sections
-from retrieval.corpora.records import USUAL, Fields, pages_of
+from retrieval.corpora.passages import APPENDICES, Block, sections
+from retrieval.corpora.records import Fields, pages_of
 from retrieval.errors import BadSource
-from retrieval.system.fixes import install_extra_command
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema
 
-_LIBRARY = "pyarrow"
 _ROWS = 128  # of a chunk; whole articles have 3 kB on average, and some have 500
 _BUFFER = 1 << 20  # bytes; pages of a column are read one by one, not all of them at once
 _LARGEST = 64_000_000  # bytes of a chunk
@@ -45,16 +44,11 @@ class ParquetCorpus(FilesCorpus):
         Raises:
             BadSource: there are none, or pyarrow is not installed.
         """
-        if find_spec(_LIBRARY) is None:
-            raise BadSource(
-                "library_missing",
-                f"Parquet files are read with {_LIBRARY}, which is not installed.",
-                f"Run: {install_extra_command('corpora')}",
-            )
+        check_library("pyarrow", "Parquet", "corpora")
         super().__init__("parquet", place, (".parquet", ".arrow"), fields.digest())
         self._fields = fields
 
-    def chunks(self) -> Iterator[tuple[ParquetChunk, int]]:
+    def chunks(self) -> Iterator[tuple[_Chunk, int]]:
         """Yield the rows in order of the files' names."""
         with ChildProcess(__name__) as child:
             for path in self.files:
@@ -67,31 +61,27 @@ class ParquetCorpus(FilesCorpus):
 
 @dataclass(frozen=True, slots=True)
 class ParquetChunk:
-    """Some rows of a file; ``first`` is the number of the first, from 1.
-
-    ``damage``: why no more rows of this group can be read, ``None`` if they can.
-    """
+    """Some rows of a file; ``first`` is the number of the first, from 1."""
 
     path: str
     first: int
-    rows: RecordBatch | None
-    fields: Fields = USUAL
-    damage: BadPage | None = None
+    rows: RecordBatch
+    fields: Fields
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the documents of each row."""
-        if self.rows is not None:
-            names = self.rows.schema.names
-            columns = [map(_value, self.rows.column(name)) for name in names]
-            for number, values in enumerate(zip(*columns, strict=True), self.first):
-                row = dict(zip(names, values, strict=True))
-                where = f"{self.path}, row {number}"
-                # No line is wrapped.
-                yield from pages_of(
-                    row, self.fields, where, lambda text: sections(text.split("\n"), APPENDICES)
-                )
-        if self.damage is not None:
-            yield self.damage
+        names = self.rows.schema.names
+        columns = [map(_value, self.rows.column(name)) for name in names]
+        for number, values in enumerate(zip(*columns, strict=True), self.first):
+            row, where = dict(zip(names, values, strict=True)), f"{self.path}, row {number}"
+            yield from pages_of(where, row, self.fields, _paragraphs)
+
+
+_Chunk: TypeAlias = ParquetChunk | tuple[BadPage]  # rows, or why some cannot be read
+
+
+def _paragraphs(text: str) -> list[Block]:
+    return sections(text.split("\n"), APPENDICES)  # no line is wrapped
 
 
 def _value(cell: Any) -> Any:
@@ -101,19 +91,16 @@ def _value(cell: Any) -> Any:
         return None
 
 
-def _chunks(
-    path: Path, fields: Fields, child: ChildProcess
-) -> Iterator[tuple[ParquetChunk, float]]:
+def _chunks(path: Path, fields: Fields, child: ChildProcess) -> Iterator[tuple[_Chunk, float]]:
     """Yield the rows of a file, with the part of it that has been read then."""
     read = 1
     try:
         child.send((path, fields, _ROWS))
         while (answer := child.receive(_SECONDS)) is not None:
-            if isinstance(answer, BadSource):
-                raise answer
             chunk, part = answer
             yield chunk, part
-            read = chunk.first + (chunk.rows.num_rows if chunk.rows is not None else 0)
+            if isinstance(chunk, ParquetChunk):
+                read = chunk.first + chunk.rows.num_rows
     except ChildEnded as error:
         why = "the process that read it was ended, perhaps for lack of memory"
         if isinstance(error, ChildTooSlow):
@@ -125,16 +112,15 @@ def _chunks(
 def serve(connection: Connection) -> None:
     """Read the files that a connection names, until it is closed; ``None`` ends each."""
     while True:
+        request = connection.recv()
         try:
-            for answer in _rows(*connection.recv()):
+            for answer in chain(_rows(*request), [None]):
                 connection.send(answer)
         except BadSource as error:
             connection.send(error)
-        else:
-            connection.send(None)
 
 
-def _rows(path: Path, fields: Fields, count: int) -> Iterator[tuple[ParquetChunk, float]]:
+def _rows(path: Path, fields: Fields, count: int) -> Iterator[tuple[_Chunk, float]]:
     """Yield what ``_chunks`` does, in chunks of ``count`` rows."""
     import pyarrow
 
@@ -152,7 +138,7 @@ def _rows(path: Path, fields: Fields, count: int) -> Iterator[tuple[ParquetChunk
         if wrong := _wrong_columns(table.schema, fields):
             names = ", ".join(map(repr, table.schema.names[:20]))
             hint = f"If others of {names} hold them, add: --fields id=NAME,title=NAME,text=NAME."
-            yield ParquetChunk(str(path), 1, None, damage=BadPage(f"{path}: {wrong}.", hint)), 1.0
+            yield (BadPage(f"{path}: {wrong}.", hint),), 1.0
             return
         columns = [name for name in dict.fromkeys(astuple(fields)) if _is_kept(table.schema, name)]
         for first, end, batches in table.groups(columns, count):
@@ -223,9 +209,7 @@ class _ArrowTable:
         return self._stream.tell() / max(size, 1) if row else 1.0
 
 
-def _within_limit(
-    path: Path, first: int, rows: RecordBatch, fields: Fields
-) -> Iterator[ParquetChunk]:
+def _within_limit(path: Path, first: int, rows: RecordBatch, fields: Fields) -> Iterator[_Chunk]:
     """Yield rows as one chunk, or row by row without those that are too large."""
     if rows.nbytes <= _LARGEST:
         yield ParquetChunk(str(path), first, rows, fields)
@@ -270,11 +254,9 @@ def _decoded(rows: RecordBatch) -> RecordBatch:
     return RecordBatch.from_arrays(list(decoded), rows.schema.names)
 
 
-def _damaged(path: Path, row: int, what: str, error: Exception) -> ParquetChunk:
-    reason = " ".join(str(error).split()).rstrip(".")
-    return _left_out(path, row, f"{what} ({reason}).", "Fetch the file again.")
+def _damaged(path: Path, row: int, what: str, error: Exception) -> tuple[BadPage]:
+    return _left_out(path, row, f"{what} ({reason_of(error)}).", "Fetch the file again.")
 
 
-def _left_out(path: Path, row: int, message: str, hint: str) -> ParquetChunk:
-    damage = BadPage(f"{path}, row {row}: {message}", hint)
-    return ParquetChunk(str(path), row, None, damage=damage)
+def _left_out(path: Path, row: int, message: str, hint: str) -> tuple[BadPage]:
+    return (BadPage(f"{path}, row {row}: {message}", hint),)

@@ -14,7 +14,7 @@ from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.boxes import apart
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import EMPTY_BOX, Page, Passage
+from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX, Page, Passage
 from retrieval.text.sentence_splitter import shared_splitter
 
 LIMIT = 1200  # characters of a passage
@@ -39,9 +39,13 @@ APPENDICES = {  # of articles in wikis; what is short in them says nothing
 _BULLET = re.compile(r"[•▪◦‣●■*–-]\s+")  # noqa: RUF001 - the dash of a list is meant
 _CAPTION = re.compile(r"(?:Table|Tab\.|Figure|Fig\.|Exhibit|Annex) ?\w", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
+_DECIDED = re.compile(
+    r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b",
+    re.IGNORECASE,
+)
 # What saved pages of wikis have after a heading.
 _EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
-_NO_HEADING = re.compile(r"[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
+_NO_HEADING = re.compile(r"[☐☑☒]|[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class Block:
     ``section``: the headings above it, the outermost first, without the document's title.
     ``page``: its page in the file, from 1. ``anchor``: the id of the nearest heading above it.
     ``kind``: "item" of a list, "row" of a table, or "". What introduces a list or a table is a
-    heading of its items and rows; a row is one sentence.
+    heading of its items and rows; a row is one sentence. ``date``: its own day, ISO 8601, where
+    that is not the file's, as of a mail in a mailbox.
     """
 
     text: str
@@ -59,6 +64,7 @@ class Block:
     page: int | None = None
     anchor: str | None = None
     kind: str = ""
+    date: str = ""
 
 
 def ends_sentence(text: str) -> bool:
@@ -73,14 +79,16 @@ def paragraphs(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class _Part:
-    """Consecutive paragraphs of one page and one section; ``whole``: which are one sentence.
+    """Consecutive paragraphs of one page, section and day; ``whole``: which are one sentence.
 
-    What stands after an empty box is, so that all of it states nothing.
+    What stands after an empty box is, so that all of it states nothing, and a question with the
+    box that answers it.
     """
 
     section: tuple[str, ...]
     page: int | None
     anchor: str | None
+    date: str = ""
     paragraphs: list[str] = field(default_factory=list)
     whole: list[bool] = field(default_factory=list)
 
@@ -91,7 +99,7 @@ def passages(
     """Yield a document as one page, or as passages in order.
 
     A document that knows neither pages nor sections stays whole up to ``WHOLE`` characters, and
-    its page has no ``passage``. Any other is cut where a page or a section ends, and into pieces
+    its page has no ``passage``. Any other is cut where a page, section or day ends, and into pieces
     of at most ``LIMIT`` characters where a sentence ends. A sentence is cut only if it is longer.
     What introduces a list is a heading of its items, and each box to tick is a sentence.
 
@@ -110,15 +118,17 @@ def passages(
     for number, (part, sentences) in enumerate(chain(begin, pieces), start=1):
         page_id = document_id if len(begin) == 1 else f"{document_id}#{number}"
         place = Passage(document_id, number, part.section, part.page)
-        yield Page(page_id, title, _address(url, part), "", sentences, passage=place)
+        address = _address(url, part)
+        yield Page(page_id, title, address, "", sentences, passage=place, date=part.date)
 
 
 def _whole(document_id: str, title: str, url: str | None, part: _Part) -> Page:
     """Return a short document; what does not end like a sentence ("2021: 2.") is one."""
     plain = all(ends_sentence(text) and not _NUMBER.search(text) for text in part.paragraphs[:-1])
     if plain and not any(part.whole):
-        return Page(document_id, title, url, " ".join(part.paragraphs))
-    return Page(document_id, title, url, "", tuple(chain.from_iterable(_sentences(part))))
+        return Page(document_id, title, url, " ".join(part.paragraphs), date=part.date)
+    sentences = tuple(chain.from_iterable(_sentences(part)))
+    return Page(document_id, title, url, "", sentences, date=part.date)
 
 
 def _address(url: str | None, part: _Part) -> str | None:
@@ -132,14 +142,16 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
     """Yield the document's pages and sections in order."""
     part: _Part | None = None
     for block in _below_their_leads(blocks):
-        if part is None or (block.page, block.section) != (part.page, part.section):
+        place = block.page, block.section, block.date
+        if part is None or place != (part.page, part.section, part.date):
             if part is not None:
                 yield part
-            part = _Part(block.section, block.page, block.anchor)
+            part = _Part(block.section, block.page, block.anchor, block.date)
         for text in [block.text] if block.kind == "row" else apart(block.text):
             is_row = block.kind == "row" and len(text) <= _LONGEST_ROW
             part.paragraphs.append(text)
-            part.whole.append(is_row or text.startswith(EMPTY_BOX))
+            answers = TICKED_BOX in text[1:]  # "Rent? ☒ no"
+            part.whole.append(is_row or answers or text.startswith(EMPTY_BOX))
     if part is not None:
         yield part
 
@@ -147,10 +159,13 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
 def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the blocks that say something, items and rows below what introduces them."""
     lead = ""
+    around: tuple[str, ...] = ()
     for block in blocks:
         text = clean(block.text)
         if not text:
             continue
+        if block.section != around:
+            lead, around = "", block.section
         if not block.kind:
             lead = text if len(text) <= _LONGEST_LEAD else ""
         names = _CAPTION.match(lead) and not _NO_HEADING.search(lead)
@@ -268,6 +283,11 @@ def may_be_heading(line: str) -> bool:
         and not _NO_HEADING.search(line)
         and (":" not in line or _NUMBERED.match(line))
     )
+
+
+def may_be_bold_heading(line: str) -> bool:
+    """Return whether a line in bold letters is one, and does not say what was decided."""
+    return may_be_heading(line) and not _DECIDED.search(line)
 
 
 def _is_text(line: str) -> bool:

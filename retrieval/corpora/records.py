@@ -10,17 +10,18 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as parts_of
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from retrieval.corpora.cleaning import clean, web_address
+from retrieval.corpora.cleaning import clean, reason_of, web_address
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.decoding import in_utf_8
 from retrieval.corpora.json_lines import (
     BLOCK,
     LONGEST,
     FilesCorpus,
-    LineBlock,
+    Records,
     Unpacked,
     encoded_line,
     opened,
@@ -53,11 +54,8 @@ class Fields:
         named = {part.strip(): name.strip() for part, _, name in pairs}
         known = [part.name for part in parts_of(cls)]
         if len(named) < len(pairs) or not all(named.values()) or not set(named) <= set(known):
-            raise BadSource(
-                "source_unknown",
-                f"--fields {written!r} cannot be used.",
-                f"Name keys or columns for {', '.join(known)}: --fields id=_id,text=contents.",
-            )
+            hint = f"Name keys or columns for {', '.join(known)}: --fields id=_id,text=contents."
+            raise BadSource("source_unknown", f"--fields {written!r} cannot be used.", hint)
         return cls(**named)
 
     def digest(self) -> bytes:
@@ -69,9 +67,9 @@ USUAL = Fields()
 
 
 def pages_of(
+    where: str,
     record: Mapping[str, Any],
     fields: Fields,
-    where: str,
     blocks: Callable[[str], Iterable[Block]],
 ) -> Iterator[Page | BadPage]:
     """Yield the document of a record, a long one in passages, or why it cannot be read.
@@ -127,39 +125,24 @@ class JsonlCorpus(FilesCorpus):
         super().__init__("jsonl", path, (), fields.digest())
         self._fields = fields
 
-    def chunks(self) -> Iterator[tuple[JsonlChunk, int]]:
+    def chunks(self) -> Iterator[tuple[Records, int]]:
         """Yield the documents in the file's order."""
         (path,) = self.files
         with unpacked(path) as content:
             start = content.read(_START)
         mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
+        pages = partial(pages_of, fields=self._fields, blocks=_paragraphs)
+        records = Records(pages, name=str(path))
         with unpacked(path) as content:
-            if start[mark:].lstrip().startswith(b"["):
-                content.read(mark)
-                blocks = _items(str(path), content)
-            else:
-                blocks = content.line_blocks(str(path))
-            for block, size in blocks:
-                yield JsonlChunk(block, self._fields), size
+            is_list = start[mark:].lstrip().startswith(b"[")
+            content.read(mark if is_list else 0)
+            chunks = _items(records, content) if is_list else content.in_chunks(records)
+            for chunk, size in chunks:
+                yield replace(chunk, content=in_utf_8(chunk.content)), size
 
 
-@dataclass(frozen=True, slots=True)
-class JsonlChunk:
-    """Some lines of the file, or items of its list."""
-
-    block: LineBlock
-    fields: Fields
-
-    def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield a document for each line, a long one in passages."""
-        block = replace(self.block, content=in_utf_8(self.block.content))
-        for where, record in block.records(()):
-            if isinstance(record, BadPage):
-                yield record
-            else:
-                yield from pages_of(
-                    record, self.fields, where, lambda text: map(Block, paragraphs(text))
-                )
+def _paragraphs(text: str) -> Iterable[Block]:
+    return map(Block, paragraphs(text))
 
 
 class _Bounded:
@@ -173,23 +156,21 @@ class _Bounded:
     def read(self, size: int, /) -> bytes:
         self.of_item += size
         if self.of_item > LONGEST:
-            raise BadSource(
-                "source_not_json",
-                f"{self._name}: an item is longer than {LONGEST >> 20} MiB.",
-                "Divide the list into objects, one page each.",
-            )
+            message = f"{self._name}: an item is longer than {LONGEST >> 20} MiB."
+            hint = "Divide the list into objects, one page each."
+            raise BadSource("source_not_json", message, hint)
         read = self._cut + self._content.read(size)
         end = codecs.utf_8_decode(read, "replace", False)[1]
         self._cut = read[end:]
         return in_utf_8(read[:end])
 
 
-def _items(name: str, content: Unpacked) -> Iterator[tuple[LineBlock, int]]:
-    """Yield the objects of a list, read one by one, as lines; each block with its bytes."""
+def _items(records: Records, content: Unpacked) -> Iterator[tuple[Records, int]]:
+    """Yield the objects of a list, read one by one, as lines; each chunk with its bytes."""
     import ijson
 
-    stream = _Bounded(name, content)
-    block = LineBlock(name, 1, b"", unit="item")
+    stream = _Bounded(records.name, content)
+    chunk = replace(records, unit="item", hint="Correct the file.")
     lines: list[bytes] = []
     size = read = 0
     damage = ""
@@ -199,13 +180,10 @@ def _items(name: str, content: Unpacked) -> Iterator[tuple[LineBlock, int]]:
             lines.append(encoded_line(item))
             size += len(lines[-1])
             if size > BLOCK:
-                yield replace(block, content=b"".join(lines)), content.position() - read
-                block, read = replace(block, first=block.first + len(lines)), content.position()
+                yield replace(chunk, content=b"".join(lines)), content.position() - read
+                chunk, read = replace(chunk, first=chunk.first + len(lines)), content.position()
                 lines, size = [], 0
     except (ijson.JSONError, UnicodeDecodeError) as error:
-        why = content.damage or f"not JSON ({' '.join(str(error).split())[:200]})"
+        why = content.damage or f"not JSON ({reason_of(error)})"
         damage = f"{why}; the rest is left out"
-    yield replace(block, content=b"".join(lines)), content.position() - read
-    if damage:
-        at = block.first + len(lines)
-        yield LineBlock(name, at, b"", damage, "Correct the file.", "item"), 0
+    yield replace(chunk, content=b"".join(lines), damage=damage), content.position() - read

@@ -75,11 +75,8 @@ def of_whole_articles(source: str) -> str:
     """
     kind, colon, path = source.partition(":")
     if f"{kind}-whole" not in _KINDS:
-        raise BadSource(
-            "source_unknown",
-            f"--whole does not apply to {kind}: this source is always read whole.",
-            "Leave out --whole: it is for zim and cirrus.",
-        )
+        message = f"--whole does not apply to {kind}: this source is always read whole."
+        raise BadSource("source_unknown", message, "Leave out --whole: it is for zim and cirrus.")
     return f"{kind}-whole{colon}{path}"
 
 

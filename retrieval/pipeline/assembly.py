@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from retrieval.recipes.recipes import (
 )
 from retrieval.sources.address import SourceAddress
 from retrieval.system.packages import leave_out_torch
+from retrieval.text.word_forms import FUNCTION_WORDS
 from retrieval.types import (
     DEFAULT_CORPUS,
     NOT_ENOUGH_INFO,
@@ -43,7 +45,7 @@ from retrieval.types import (
     Report,
     SentenceMatch,
 )
-from retrieval.words import DECIDED_BY_OWN, LEFT_OPEN_BY_OWN, VITAL
+from retrieval.words import ABOUT_OWN, DECIDED_BY_OWN, LEFT_OPEN_BY_OWN, VITAL
 
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 
 # Sets of corpora that stay open; the one that was used least recently is closed for another.
 _MOST_OPEN = 4
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,8 @@ class Retriever:
         """Check one claim by a recipe, which need not be one of the shipped; see ``check``.
 
         Of corpora that include somebody's own papers, these come first: what they decide is
-        decided, and all are searched together for what they leave open.
+        decided, and all are searched together for what they leave open. What is about the papers
+        is not decided by a text about something else: "the library" by the British Library.
         """
         own = tuple(name for name in corpora or () if self._is_papers(name))
         if not own or own == corpora:
@@ -256,7 +260,12 @@ class Retriever:
             asked = self._opened(recipe.vectors, corpora).resources.store.info().as_corpus()
             return replace(first, corpus=asked, notices=(*first.notices, DECIDED_BY_OWN))
         on_progress(replace(last[0], stage="start", message=LEFT_OPEN_BY_OWN, done=0))
-        return _with_own(first, self._pipeline(recipe, corpora).check(claim, on_progress))
+        both = self._pipeline(recipe, corpora).check(claim, on_progress)
+        if not _is_of_own(first, both, tuple(self._own_corpus(name).prefix for name in own)):
+            return _with(both, first)
+        open_in_both = both.verdict.label == NOT_ENOUGH_INFO
+        notices = first.notices if open_in_both else (*first.notices, ABOUT_OWN)
+        return replace(_with(first, both), corpus=both.corpus, notices=notices)
 
     def nearest(
         self, query: str, limit: int, corpora: tuple[str, ...] | None = None
@@ -363,17 +372,38 @@ def _source_view(
     return SourceStore(address, Unopened(address.title, lambda: sources.open(address)), encoder)
 
 
-def _with_own(own: Report, both: Report) -> Report:
-    """Return a report on several corpora with what was found in one's own papers alone, last."""
-    keys, ids = ({item.key for item in both.evidence}, {one.document.id for one in both.documents})
-    evidence = [replace(item, selected=False) for item in own.evidence if item.key not in keys]
-    spent = {**own.seconds, **both.seconds}
+def _is_of_own(own: Report, both: Report, prefixes: tuple[str, ...]) -> bool:
+    """Return whether a claim that one's own papers leave open is about them all the same.
+
+    They have all its names, and what decides it is neither theirs nor a text that it names.
+    """
+    if own.not_settled is None or own.not_settled.absent:
+        return False
+    label = both.verdict.label
+    selected = [item for item in both.evidence if item.selected]
+    deciding = [item for item in selected if item.stance == label] or selected
+    said = _WORD.findall(own.claim)
+    words = {word.casefold() for word in said}
+    names = {word.casefold() for word in said if word[0].isupper()} - FUNCTION_WORDS
+    titles = [{*_WORD.findall(item.title.partition(" (")[0].casefold())} for item in deciding]
+    is_named = any(title <= words or title & names for title in titles)
+    is_own = any(item.key.document_id.startswith(prefixes) for item in deciding)
+    return label == NOT_ENOUGH_INFO or not (is_named or is_own)
+
+
+def _with(report: Report, other: Report) -> Report:
+    """Return a report with what else another one of the same claim has found, last."""
+    keys = {item.key for item in report.evidence}
+    ids = {one.document.id for one in report.documents}
+    evidence = (replace(item, selected=False) for item in other.evidence if item.key not in keys)
+    documents = (one for one in other.documents if one.document.id not in ids)
     return replace(
-        both,
-        evidence=(*both.evidence, *evidence),
-        documents=(*both.documents, *(one for one in own.documents if one.document.id not in ids)),
+        report,
+        evidence=(*report.evidence, *evidence),
+        documents=(*report.documents, *documents),
         seconds={
-            stage: own.seconds.get(stage, 0.0) + both.seconds.get(stage, 0.0) for stage in spent
+            stage: report.seconds.get(stage, 0.0) + other.seconds.get(stage, 0.0)
+            for stage in {**other.seconds, **report.seconds}
         },
     )
 

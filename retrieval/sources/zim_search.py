@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.corpus import check_library
 from retrieval.corpora.wiki.article import LARGEST, ArticleText, read_article
-from retrieval.corpora.wiki.zim import Facts, check_library, facts_in
+from retrieval.corpora.wiki.zim import Facts, facts_in
 from retrieval.errors import BadSource
 from retrieval.sources.address import SourceAddress
 from retrieval.sources.interface import About, Article, Found, Source, SourceAway
@@ -61,7 +62,7 @@ class ZimSearch(Source):
         Raises:
             BadSource: it cannot be opened, or libzim is not installed.
         """
-        check_library()
+        check_library("libzim", "ZIM", "zim")
         self._path = Path(address.place)
         self._title = address.title
         self._child = ChildProcess(__name__)

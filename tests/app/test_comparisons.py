@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,8 +15,10 @@ from werkzeug.test import TestResponse
 
 from app.comparisons.given import MOST_CHECKS, _gold
 from retrieval.errors import EsotericError
+from settings import Settings
 from tests.app.claim_documents import claim_document, document_without_evidence
-from tests.app.client import CLAIM, Client
+from tests.app.client import CLAIM, Client, words
+from tests.app.conftest import Start
 from tests.support.cases import cases
 from worker.comparison_store import Gold
 from worker.jobs import Job
@@ -59,8 +63,13 @@ class Checks:
 
     def runs(self, *ids: str) -> dict[str, str]:
         """Return the files of an export for TREC."""
-        with zipfile.ZipFile(io.BytesIO(self.exported("trec", *ids))) as archive:
-            return {name: archive.read(name).decode() for name in archive.namelist()}
+        return zipped(self.asked("/api/v1/compare/export?format=trec&", ids))
+
+
+def zipped(answer: TestResponse) -> dict[str, str]:
+    """Return the files of a zip."""
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 @pytest.fixture
@@ -127,7 +136,7 @@ def test_each_sentence_has_its_rank_and_use_with_each_recipe(checks: Checks) -> 
     assert len(rows(sentences)) == 4  # the head and three sentences
     assert "1 sentence that only one recipe found" in page
     assert rows(single)[1][1:] == ["rank 4, not used", "not found"]
-    assert "m3: rank 2, not used · refutes 93% · score 0.98 · hop 1 · found by" in sentences
+    assert "m3: rank 2, not used · refutes 93% · relevance 0.98 · round 1 · found by" in sentences
     assert "The recipes differ: 1 says supported and 1 says refuted." in page
     assert "The verdicts rest on 3 sentences, of which all recipes use 2." in page
     # Both use two sentences, one of them at different ranks.
@@ -205,6 +214,8 @@ def test_several_claims_are_rows_with_a_verdict_for_each_recipe(checks: Checks) 
     ]
     page = checks.page(*ids)
     assert rows(page) == [
+        # Same on 1 of 2; chance is 1/2 times 1/2 for "supported", so (1/2 - 1/4) / (1 - 1/4).
+        *(["Two recipes", "Same verdict", "Kappa"], ["esoteric and m3", "1 of 2", "0.33"]),
         ["Claim", "esoteric", "m3"],
         [CLAIM, "Supported 93%", "Supported 93%"],
         [harbour, "Refuted 93%", "Not settled"],
@@ -216,7 +227,6 @@ def test_several_claims_are_rows_with_a_verdict_for_each_recipe(checks: Checks) 
     assert page.count('class="alike"') == 1
     assert f'href="/compare?claims={ids[0]},{ids[1]}"' in page
     assert checks.compare(*ids)["agreement"]["pairs"] == [
-        # Same on 1 of 2; chance is 1/2 times 1/2 for "supported", so (1/2 - 1/4) / (1 - 1/4).
         {"first": "esoteric", "second": "m3", "claims": 2, "same": 1, "kappa": 0.3333333333333333}
     ]
 
@@ -227,7 +237,7 @@ def test_checks_over_different_indexes_or_by_different_judges_are_noted(checks: 
     result["verdict"]["judge"] = "another"
     first, second = checks.compare(checks.done("fer"), checks.ended("m3", result))["notes"]
     assert "different indexes: Wikipedia introductions, 9,842 documents" in first
-    assert second == "Different judges gave the verdicts: another; cross-encoder-1."
+    assert second == "Different models gave the verdicts: another; cross-encoder-1."
     arithmetic = claim_document(CLAIM)
     arithmetic["verdict"]["judge"] += " + quantities"
     assert checks.compare(checks.done("fer"), checks.ended("m3", arithmetic))["notes"] == []
@@ -261,7 +271,7 @@ def test_recipes_are_compared_only_over_the_same_corpora(checks: Checks) -> None
     assert (found["agreement"]["claims"], found["agreement"]["same"]) == (2, 2)
     assert (found["notes"], found["left_out"]) == ([], [])
     page = checks.page(*ids)
-    assert rows(page)[1:3] == [
+    assert rows(page)[3:5] == [
         [f"{CLAIM} in Wikipedia introductions", "Supported 93%", "Supported 93%"],
         [f"{CLAIM} in Papers", "Refuted 93%", "Refuted 93%"],
     ]
@@ -372,7 +382,7 @@ def test_every_file_says_what_is_needed_to_check_the_claims_again(checks: Checks
     run = checks.compare(*ids)["claims"][0]["runs"]["m3"]
     assert (run["version"], run["recipe_digest"]) == ("0.1.0", "0123456789ab")
     day = run["finished_at"][:10]
-    by = "digest 0123456789ab; judge: cross-encoder-1"
+    by = "version 0123456789ab; verdicts by cross-encoder-1"
     said = [
         "Checked by ESOTERIC 0.1.0",
         f"Recipe esoteric: {by}; language model: none; checked on {day}",
@@ -430,8 +440,8 @@ def test_right_labels_in_a_column_measure_the_recipes(client: Client) -> None:
     assert difference["p"] == 0.625
     page = client.get(address).text
     assert "<bdi>Two judges</bdi></h1>" in page
-    assert ["All 5 claims", "80% 38 to 96 · 4 of 5", "40% 12 to 77 · 2 of 5"] in rows(page)
-    assert ["food 2 claims", "100% 34 to 100 · 2 of 2", "50% 9 to 91 · 1 of 2"] in rows(page)
+    assert ["All 5 claims", "80% 38 to 96% · 4 of 5", "40% 12 to 77% · 2 of 5"] in rows(page)
+    assert ["food 2 claims", "100% 34 to 100% · 2 of 2", "50% 9 to 91% · 1 of 2"] in rows(page)
     file_of = f"/api/v1/compare/export?id={address.partition('id=')[2]}&format="
     lines = client.get(f"{file_of}latex").text.splitlines()
     assert r"Right, all (5 claims) & 80.0 (38 to 96) & 40.0 (12 to 77) \\" in lines
@@ -468,6 +478,112 @@ def test_the_right_labels_of_a_list_go_with_its_claims(client: Client) -> None:
     # Two rows say two things of the first claim, so neither counts.
     assert [one["gold"] for one in found["claims"]] == [None, "REFUTES"]
     assert _gold({"kind": None, "gold": True}) == Gold("SUPPORTS")  # a kind that is null is none
+
+
+def test_right_evidence_is_exported_as_qrels_and_where_there_is_none_the_files_say_so(
+    client: Client, start: Start, settings: Settings
+) -> None:
+    ada = {"claim": "Ada ran.", "label": "SUPPORTS", "evidence": [[["Ada Vale", 2], ["Runs", 0]]]}
+    # As in FEVER, with two ids of annotations; the second set has a sentence of the first again.
+    bo = {"claim": "Bo sat.", "evidence": [[[7, 8, "Bo", 1]], [[7, 9, "Bo", 1], [7, 9, "Bo", 3]]]}
+    cy = {"claim": "Cy hid.", "evidence": [[[5, None, None, None]]]}
+    file = io.BytesIO("\n".join(map(json.dumps, (ada, bo, cy))).encode()), "claims.jsonl"
+    made = client.post("/compare", data={"recipe": ["esoteric", "m3"], "file": file}).location
+    for listed in client.store.recent(9):
+        client.worker.finish(client.store.get(listed.id), claim_document(listed.claim))
+    files = zipped(client.get(f"/api/v1/compare/export?format=trec&id={made.partition('=')[2]}"))
+    assert files["qrels/documents.qrels"] == "1 0 Ada%20Vale 1\n1 0 Runs 1\n2 0 Bo 1\n"
+    assert files["qrels/sentences.qrels"].splitlines() == [
+        *("1 0 Ada%20Vale#2 1", "1 0 Runs#0 1"),
+        *("2 0 Bo#1 1", "2 0 Bo#3 1"),
+    ]
+    about = files["about.txt"].splitlines()
+    assert about[0] == f"http://localhost{made} (opens only on the computer that made the checks)"
+    assert any("right documents and sentences, of 2 of 3 claims" in line for line in about)
+    assert "The right sentences (qrels) of 2 claims are with it" in client.get(made).text
+    # They stay with a claim that is compared again; those of others are not known.
+    again = {"like": made.partition("=")[2], "claim": "Ada ran.", "recipe": ["esoteric", "fer"]}
+    (found,) = client.json(f"/api/v1{client.post('/compare', data=again).location}")["claims"]
+    assert found["gold_evidence"] == [["Ada Vale", 2], ["Runs", 0]]
+    public = start(replace(settings, public_url="https://check.example.org"))
+    ids = ",".join(listed.id for listed in client.store.recent(9) if listed.claim == "Cy hid.")
+    files = zipped(public.get(f"/api/v1/compare/export?format=trec&claims={ids}"))
+    assert not [name for name in files if name.startswith("qrels")]
+    about = files["about.txt"].splitlines()
+    assert re.fullmatch(r"https://check.example.org/compare\?claims=[0-9a-f,]+", about[0])
+    assert any(line.startswith("No qrels: no right documents") for line in about)
+    assert "Without qrels" in public.get(f"/compare?claims={ids}").text
+
+
+# What its maker can change
+
+
+def test_a_comparison_is_stopped_and_what_was_checked_stays(client: Client) -> None:
+    # A row of a list waits for one of the checks, as the same visitor has submitted both.
+    client.post("/lists", data={"claims": "Ice is cold.\nTea is hot.", "recipe": "m3"})
+    assert client.worker.feed(client.services)
+    sent = {"claim": f"{CLAIM}\nTea is hot.", "recipe": ["esoteric", "m3"]}
+    address = client.post("/compare", data=sent).location
+    which = address.partition("=")[2]
+    (first,) = (
+        job.id for job in client.store.recent(9) if (job.claim, job.recipe) == (CLAIM, "m3")
+    )
+    client.worker.finish(client.store.get(first), claim_document(CLAIM))
+    stop = f"/compare/{which}/stop"
+    assert f'action="{stop}"' in client.get(address).text
+    for stranger in (client.another(), client.application.test_client()):
+        assert f'action="{stop}"' not in stranger.get(address).text
+        assert stranger.post(stop).status_code == 403
+        assert stranger.delete(f"/api/v1/compare?id={which}").status_code == 403
+    assert "Being checked" in client.get("/compare").text
+    assert client.post(stop).location == address
+    states = {(job.claim, job.recipe): job.state for job in client.store.recent(9)}
+    assert states == {
+        ("Ice is cold.", "m3"): "queued",
+        (CLAIM, "esoteric"): "cancelled",
+        (CLAIM, "m3"): "done",
+        ("Tea is hot.", "esoteric"): "cancelled",
+        ("Tea is hot.", "m3"): "queued",
+    }
+    page = words(client.get(address).text)
+    assert "2 of 4 checks were stopped, and have no verdict. What was checked before stays." in page
+    latex = client.get(f"/api/v1/compare/export?id={which}&format=latex").text
+    assert "% 2 of 4 checks were not made, because they were stopped" in latex
+
+
+def test_a_program_stops_and_deletes_a_comparison(client: Client) -> None:
+    made = client.post("/compare", data={"claim": CLAIM, "recipe": ["esoteric", "m3"]}).location
+    address = f"/api/v1{made}"
+    (claim,) = client.delete(address).get_json()["claims"]
+    assert {run["state"] for run in claim["runs"].values()} == {"cancelled"}
+    assert client.delete("/api/v1/compare?id=gone").status_code == 404
+    assert client.delete("/api/v1/compare").status_code == 400
+    assert client.delete(f"{address}&forget=yes").status_code == 400
+    assert client.delete(f"{address}&forget=1").status_code == 204
+    assert client.get(made).status_code == 404
+    assert len(client.store.recent(9)) == 2  # its checks stay
+
+
+def test_a_comparison_gets_another_name_and_can_be_deleted(client: Client) -> None:
+    sent = {"claim": f"{CLAIM}\nTea is hot.", "recipe": ["esoteric", "m3"], "name": "First"}
+    address = client.post("/compare", data=sent).location
+    which = address.partition("=")[2]
+    rename, delete = f"/compare/{which}/rename", f"/compare/{which}/delete"
+    assert client.another().post(rename, data={"name": "Mine"}).status_code == 403
+    assert client.another().post(delete).status_code == 403
+    assert client.post(rename, data={"name": " <b>Tea</b>\n or  not "}).location == address
+    assert "<h1><bdi>&lt;b&gt;Tea&lt;/b&gt; or not</bdi></h1>" in client.get(address).text
+    assert "&lt;b&gt;Tea&lt;/b&gt; or not</bdi></a>" in client.get("/compare").text
+    client.post(rename, data={"name": " "})
+    assert f"“{CLAIM}” and 1 more" in client.get(address).text
+    assert client.post(delete).location == "/compare"
+    assert client.get(address).status_code == 404
+    assert client.post(rename, data={"name": "Late"}).status_code == 404
+    assert "Your comparisons" not in client.get("/compare").text
+    # Of one claim, the claim stays the heading.
+    sent = {"claim": CLAIM, "recipe": ["esoteric", "m3"], "name": "Who built it"}
+    page = words(client.get(client.post("/compare", data=sent).location).text)
+    assert f"Who built it · 2 recipes on one claim {CLAIM}" in page
 
 
 # The form

@@ -84,7 +84,7 @@ def test_a_claim_goes_from_the_form_to_its_result(browser: Chrome, web: WebProce
     browser.find_element(By.CSS_SELECTOR, ".group.asked summary").click()
     done = web.worker.record(run, FIRST_HOP[5:9], done)
     wait_for(browser, "document.querySelector('.group.read.running .labelled .unsettled')")
-    assert "Ostrea 1.00 title" in text_of(browser, ".group.opened .found")
+    assert "Ostrea similarity 1.00, found by title" in text_of(browser, ".group.opened .found")
     # What the reader has opened stays open.
     assert "built by Ida Holm?" in text_of(browser, ".group.asked ul")
     done = web.worker.record(run, FIRST_HOP[9:], done)
@@ -235,7 +235,13 @@ def pages(web: WebProcess) -> list[str]:
     rows = [NewEntry("Row 2", LONG, {LONG: LONG}, None), NewEntry("", LONG, {}, REFUSED)]
     long_list = ListStore(web.store.database).create(LONG, "esoteric", rows, None)
     paths = ["/", "/?q=Is+tea+hot%3F", f"/?q={LONG}", "/api", "/nothing"]
-    paths += ["/claims", f"/claims?q={LONG}x", "/lists", f"/lists/{long_list}"]
+    paths += ["/claims", f"/claims?q={LONG}x", "/lists", f"/lists/{long_list}", "/compare"]
+    recipes = ("combined", "admiral", "m3", "fer", LONG[:64])
+    five = [web.store.submit(f"i {LONG}", name)[0] for name in recipes]
+    for job in five:
+        web.worker.finish(job, result | {"claim": job.claim, "recipe": job.recipe})
+    compared = ",".join(job.id for job in five)
+    paths += [f"/compare?claims={compared}{more}" for more in ("", f",{jobs['a'].id}")]
     paths += [one.removeprefix(web.address) for one in whole]
     return paths + [f"/claims/{job.id}" for job in jobs.values()]
 
@@ -243,6 +249,7 @@ def pages(web: WebProcess) -> list[str]:
 def test_no_page_is_too_wide_and_no_button_too_small(
     browser: Chrome, web: WebProcess, pages: list[str]
 ) -> None:
+    edges = set()  # of the mark in the masthead
     for path in pages:
         browser.get(web.address + path)
         assert_outline(browser, path)
@@ -252,7 +259,10 @@ def test_no_page_is_too_wide_and_no_button_too_small(
             resize(browser, width)
             wide = browser.execute_script("return document.documentElement.scrollWidth")
             assert wide <= width, path
+            mark = "return document.querySelector('.brand').getBoundingClientRect().left"
+            edges.add((width, browser.execute_script(mark)))
         assert asked(browser, "small") == [], path
+    assert len(edges) == 3, edges
 
 
 def assert_outline(browser: Chrome, path: str) -> None:

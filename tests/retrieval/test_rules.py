@@ -90,6 +90,11 @@ def suggested(parser: EnglishParser, claim: str, suggestion: str) -> bool:
     return (found.suggestion, found.read.text) == (suggestion, claim)
 
 
+def titled(parser: EnglishParser, claim: str, titles: list[str], titled: str) -> bool:
+    claims = ClaimParser(parser, SPELLING)
+    return claims.titled(claims.parse(claim), titles) == titled
+
+
 def cut(parser: EnglishParser, claim: str) -> list[str]:
     return [one.text for one in statements(parser.parse(claim), parser)]
 
@@ -268,6 +273,7 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("spelling", "claim read", "", respelt),
     ("spelling", "claim", "", spelt_well),
     ("spelling", "claim suggestion", "", suggested),
+    ("spelling", "claim titles titled", "", titled),
     # Proofs: each step leads to the state of the published automaton.
     ("phrases", "operators", "label", lambda _, operators: label_of(operators)),
     ("phrases", "phrases", "", are_cut),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from retrieval.corpora.json_lines import read_json_lines
+from research.evaluation.claims import read_json_lines
 from retrieval.types import Label
 from settings import CHECKOUT
 

@@ -13,8 +13,15 @@ from pathlib import Path
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
-from retrieval.corpora.folder import child as reader
-from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Unreadable
+from retrieval.corpora.folder import document as reader
+from retrieval.corpora.folder.document import (
+    BY_SUFFIX,
+    DIVIDE,
+    FileText,
+    Unreadable,
+    first_title,
+    read_file,
+)
 from retrieval.corpora.json_lines import fingerprint_of
 from retrieval.corpora.passages import passages
 from retrieval.errors import BadSource
@@ -33,33 +40,24 @@ def _unreadable(path: Path | str, error: OSError) -> BadPage:
     return BadPage(message, "Check its permissions.")
 
 
-def _unknown_formats(folder: Path, unknown: Counter[str]) -> Iterator[BadPage]:
-    """Yield what is said of the files of formats that are not read: one message, or none."""
-    if unknown:
-        named = unknown.most_common(_MOST_NAMED)
-        counts = [f"{count} {shown(suffix) or 'without an ending'}" for suffix, count in named]
-        others = unknown.total() - sum(count for _, count in named)
-        counts += [f"{others} others"] if others else []
-        files = f"{unknown.total()} file{'s' * (unknown.total() > 1)}"
-        said = f"{files} in {shown(folder)} {_are(unknown.total())} of formats that are not read"
-        hint = "Save what they say as PDF, Word or text files."
-        yield BadPage(f"{said}: {', '.join(counts)}.", hint)
-
-
-def _lacking_libraries(folder: Path, lacking: Counter[str]) -> Iterator[BadPage]:
-    """Yield what is said of the files that need a library: one message, or none."""
+def _of_no_use(folder: Path, unknown: Counter[str], lacking: Counter[str]) -> Iterator[BadPage]:
+    """Yield what is said of files that need a library, and of those whose formats are not read."""
     if lacking:
         counts = (f"{count} {suffix} file{'s' * (count > 1)}" for suffix, count in lacking.items())
         files = " and ".join(sorted(counts, key=lambda said: said.split()[1]))
         libraries = sorted({BY_SUFFIX[suffix].library for suffix in lacking})
-        why = f"{' and '.join(libraries)} {_are(len(libraries))} not installed"
+        why = f"{' and '.join(libraries)} {'is' if len(libraries) == 1 else 'are'} not installed"
         were = "was" if lacking.total() == 1 else "were"
         message = f"{files} in {shown(folder)} {were} left out, because {why}."
         yield BadPage(message, f"Run: {install_service_command()}")
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+    if total := unknown.total():
+        named = unknown.most_common(_MOST_NAMED)
+        kinds = [f"{count} {shown(suffix) or 'without an ending'}" for suffix, count in named]
+        others = total - sum(count for _, count in named)
+        said = ", ".join([*kinds, *([f"{others} others"] if others else [])])
+        files, are = ("file", "is") if total == 1 else ("files", "are")
+        message = f"{total} {files} in {shown(folder)} {are} of formats that are not read: {said}."
+        yield BadPage(message, "Save what they say as PDF, Word or text files.")
 
 
 def shown(path: Path | str) -> str:
@@ -87,7 +85,7 @@ class FolderCorpus:
         self._files: list[Path] = []
         self._left_out: list[BadPage] = []
         unknown, lacking = self._find_files()
-        kinds = [*_lacking_libraries(folder, lacking), *_unknown_formats(folder, unknown)]
+        kinds = list(_of_no_use(folder, unknown, lacking))
         if kinds:  # one message, and the first, because the first one is what is printed
             said = [f"{each.message} {each.hint}" for each in kinds[:-1]]
             message = " ".join([*said, kinds[-1].message])
@@ -96,11 +94,9 @@ class FolderCorpus:
             raise BadSource("source_missing", kinds[0].message, kinds[0].hint)
         if not self._files:
             others = f" {kinds[0].message}" if unknown else ""
-            raise BadSource(
-                "source_missing",
-                f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}",
-                f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR.",
-            )
+            message = f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}"
+            hint = f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR."
+            raise BadSource("source_missing", message, hint)
         self.date = max(map(_modified, self._files))
 
     def _find_files(self) -> tuple[Counter[str], Counter[str]]:
@@ -183,15 +179,13 @@ class FolderChunk:
         if bad := bad_id(page_id, shown(path)):
             yield bad
             return
-        title = clean(document.title)
-        if Path(title).suffix.lower() in (*BY_SUFFIX, ".doc", ".indd"):
-            title = ""  # the name of a file, such as printing programs write
-        title = title or clean(path.stem) or page_id
-        day = f"as of {document.day}" if document.day else f"modified on {_modified(path)}"
+        title = first_title(document.title) or clean(path.stem) or page_id
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]
-            yield replace(page, source=", ".join([*place, day]), date=document.day)
+            day = page.date or document.day
+            said = f"as of {day}" if day else f"modified on {_modified(path)}"
+            yield replace(page, source=", ".join([*place, said]), date=day)
         for part in document.unread:
             yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 
@@ -203,10 +197,10 @@ def _read(path: Path, child: ChildProcess, password: str | None) -> FileText:
         raise Unreadable("the file is empty.", "Remove it, or fetch it again.")
     if size > kind.largest:
         most = f"at most {kind.largest / 1e6:,.0f} MB are read of {path.suffix.lower()} files."
-        raise Unreadable(f"the file has {size / 1e6:,.1f} MB; {most}", reader.DIVIDE)
+        raise Unreadable(f"the file has {size / 1e6:,.1f} MB; {most}", DIVIDE)
     # Little text is read in no time, without the cost of a process that can be ended.
     here = not kind.library and size <= _LITTLE_TEXT
-    document = kind.reader()(path) if here else reader.read(child, path, kind, password)
+    document = kind.reader()(path) if here else read_file(child, path, kind, password)
     said = (document.title, *(block.text for block in document.blocks))
     if not any(any(map(str.isalnum, text)) for text in said):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")

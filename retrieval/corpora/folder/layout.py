@@ -59,6 +59,7 @@ class Line:
     size: float
     column: int
     right_edge: float
+    bold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,8 @@ class _Page:
             right = max(one.right for one in row)
             size = max(row, key=lambda one: len(one.text)).size
             places = row[0].left, right, row[0].base, size
-            self.read_so_far.append(Line(" ".join(texts), *places, self._columns, right_edge))
+            column, bold = (self._columns, right_edge), all(one.bold for one in row)
+            self.read_so_far.append(Line(" ".join(texts), *places, *column, bold))
 
 
 def _is_caption(band: Sequence[Segment], gutters: Sequence[Gap]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +29,8 @@ _BLANK = 32
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl"}
 _OLD_STYLE_DIGITS = {0xF730 + digit: str(digit) for digit in range(10)}  # as Adobe numbers them
+_BOLD = re.compile(rb"bold|black|heavy|demi|cmbx", re.IGNORECASE)
+_LONGEST_NAME = 128  # bytes of the name of a font
 # Stands for a character that only its font knows; some are pictures, and others digits.
 PRIVATE = "\uf8ff"
 _PRIVATE_USE = range(0xE000, 0xF900)
@@ -90,6 +93,7 @@ class Letter(NamedTuple):
     right: float
     base: float
     size: float
+    bold: bool = False
 
 
 def letters(page: pdfium.PdfPage) -> tuple[list[tuple[int, list[Letter]]], int]:
@@ -113,7 +117,7 @@ def letters(page: pdfium.PdfPage) -> tuple[list[tuple[int, list[Letter]]], int]:
     finally:
         textpage.close()
     reasons = Counter(reason for *_, reason in drawn)
-    most = len(drawn) / 2 if sight.may_hold_more else len(drawn) - 1
+    most = len(drawn) / 2 if sight.nested or sight.pictures else len(drawn) - 1
     hidden: set[int] = set()
     by_direction: dict[int, list[Letter]] = {}
     for angle, letter, owner, reason in drawn:
@@ -134,15 +138,15 @@ class _Sight:
         self._order: dict[int, int] = {}  # by the address of an object
         self._grounds: list[tuple[int, _Box]] = []  # what white letters may stand on
         self._covers: list[tuple[int, _Box]] = []
-        self._pictures: list[_Box] = []
-        self._nested = False  # the places of what is in a form are not known
+        self.pictures: list[_Box] = []
+        self.nested = False  # the places of what is in a form are not known
         self._look = cache(_look)
         for number, thing in enumerate(page.get_objects(max_depth=1)):
             self._order[_address(thing.raw)] = number
             if thing.type == raw.FPDF_PAGEOBJ_IMAGE:
-                self._pictures.append(thing.get_bounds())
+                self.pictures.append(thing.get_bounds())
             elif thing.type in _UNKNOWN_PLACES:
-                self._nested = True
+                self.nested = True
             elif (
                 thing.type == raw.FPDF_PAGEOBJ_PATH
                 and number < _MOST_DRAWINGS
@@ -155,18 +159,13 @@ class _Sight:
                 if is_box and area < most and not raw.FPDFPageObj_HasTransparency(thing.raw):
                     self._covers.append((number, box))
 
-    @property
-    def may_hold_more(self) -> bool:
-        """Whether there are pictures, or parts whose places are not known."""
-        return self._nested or bool(self._pictures)
-
     def hides(self, angle: int, letter: Letter, owner: int) -> str:
         """Return why a letter of the object at an address is invisible; "" if it is visible."""
         if angle or not owner:
             return ""
         invisible, white = self._look(owner)
         x, y = (letter.left + letter.right) / 2, letter.base + _MIDDLE * letter.size
-        on_picture = any(_holds(box, x, y) for box in self._pictures)
+        on_picture = any(_holds(box, x, y) for box in self.pictures)
         if letter.size <= _TINY or (invisible and not on_picture):
             return "colour" if invisible else "size"
         at = self._order.get(owner)
@@ -175,7 +174,7 @@ class _Sight:
         if any(number > at and _holds(box, x, y) for number, box in self._covers):
             return "covered"
         on_ground = any(number < at and _holds(box, x, y) for number, box in self._grounds)
-        return "white" if white and not (on_picture or on_ground or self._nested) else ""
+        return "white" if white and not (on_picture or on_ground or self.nested) else ""
 
 
 def _look(owner: int) -> tuple[bool, bool]:
@@ -213,6 +212,7 @@ def _drawn(
     xs, ys, matrices, boxes = map(ctypes.byref, (x, y, matrix, box))
     last: tuple[float, ...] = ()
     angle, scale, mirrored = 0, 1.0, False
+    bold: dict[int, bool] = {}  # by object, all letters of which have one font
     for index in range(textpage.count_chars()):
         code = raw.FPDFText_GetUnicode(page, index)
         if code in _LINE_ENDS or (code == _BLANK and raw.FPDFText_IsGenerated(page, index)):
@@ -239,7 +239,16 @@ def _drawn(
             base = -base
         size = abs(raw.FPDFText_GetFontSize(page, index) * scale) or 1.0
         owner = _address(raw.FPDFText_GetTextObject(page, index))
-        yield angle, Letter(_character(code), left, right, base, size), owner
+        if owner not in bold:
+            bold[owner] = _is_bold(page, index)
+        yield angle, Letter(_character(code), left, right, base, size, bold[owner]), owner
+
+
+def _is_bold(page: Any, index: int) -> bool:
+    """Return whether the font of a letter is bold by its name, because weights are often wrong."""
+    name, flags = ctypes.create_string_buffer(_LONGEST_NAME), ctypes.c_int()
+    raw.FPDFText_GetFontInfo(page, index, name, _LONGEST_NAME, ctypes.byref(flags))
+    return bool(_BOLD.search(name.value))
 
 
 def _character(code: int) -> str:

@@ -1,6 +1,6 @@
 """Reads .eml and .mbox: each mail below its subject, and older mails in it below who wrote them.
 
-What is attached is read as a document of the mail.
+Each is of the day on which it was sent. What is attached is read as a document of the mail.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -21,9 +21,18 @@ from tempfile import TemporaryDirectory
 from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Headings, Unread, Unreadable
+from retrieval.corpora.folder.document import (
+    BY_SUFFIX,
+    FileText,
+    Headings,
+    Unread,
+    Unreadable,
+    as_day,
+    first_day,
+)
 from retrieval.corpora.folder.plain_text import lines_of
-from retrieval.corpora.folder.tree import shown
+from retrieval.corpora.folder.tables import in_order
+from retrieval.corpora.folder.tree import in_sections, shown
 from retrieval.corpora.passages import Block
 
 _LONGEST_SIGNATURE = 10  # lines
@@ -41,6 +50,8 @@ _ORIGINAL = re.compile(
 )
 _FIELD = re.compile(r"\*?(From|Sent|Date|To|Cc|Subject|Reply-To)\*?: ?\*?(.*)$", re.I)
 _DAYS = ("sent", "date")
+# The same as Outlook writes it into a page, where it is one paragraph.
+_HEAD = re.compile(r"From: (.{1,200}?) (?:Sent|Date): (.{1,100}?) (?:To|Cc|Subject): ")
 _QUOTING = "//blockquote | //*[contains(@class, 'gmail_quote')] | //*[@id='divRplyFwdMsg']"
 # What a mail says whose text is in another part.
 _STUB = re.compile(
@@ -69,7 +80,7 @@ def read(path: Path) -> FileText:
         mails, title = [_Mail(messages[0], ())], _subject(messages[0])
     blocks = [block for mail in mails for block in mail.blocks]
     unread = [one for mail in mails for one in mail.unread]
-    return FileText(title, blocks, None, unread, max(map(_day, messages), default=""))
+    return FileText(title, blocks, None, unread)
 
 
 def _message(content: bytes) -> EmailMessage:
@@ -82,7 +93,7 @@ def _subject(message: MIMEPart) -> str:
 
 def _day(message: MIMEPart) -> str:
     try:
-        return parsedate_to_datetime(str(message["date"])).date().isoformat()
+        return as_day(parsedate_to_datetime(str(message["date"])).date().isoformat())
     except (TypeError, ValueError, OverflowError):
         return ""
 
@@ -93,36 +104,47 @@ class _Mail:
     def __init__(self, message: MIMEPart, above: tuple[str, ...]) -> None:
         self.blocks: list[Block] = []
         self.unread: list[Unread] = []
-        self._read(message, above)
+        self._day = _day(message)
+        name = in_order(clean(parseaddr(str(message["from"] or ""))[0]))
+        self._read(message, above, (f"From {name}",) if name else ())
 
-    def _read(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+    def _add(self, block: Block, section: tuple[str, ...], day: str = "") -> None:
+        day = as_day(day) or self._day
+        self.blocks.append(replace(block, section=section, page=None, date=day))
+
+    def _read(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         kind = part.get_content_type()
         if kind == "message/rfc822":
             inner = part.get_content()
             speaker = _speaker(str(inner["from"] or ""), str(inner["date"] or ""))
-            self._read(inner, (*above, speaker))
+            outer, self._day = self._day, _day(inner) or self._day
+            self._read(inner, (*above, speaker), ())
+            self._day = outer
         elif part.is_attachment() or (part.get_filename() and not kind.startswith("text/")):
             self._attachment(part, above)
         elif part.get_content_maintype() == "multipart" and kind not in _ONE_TEXT:
             for inner in part.iter_parts():
-                self._read(inner, above)
+                self._read(inner, above, writer)
         else:
-            self._body(part, above)
+            self._body(part, above, writer)
 
-    def _body(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+    def _body(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         plain, page = part.get_body(("plain",)), part.get_body(("html",))
         text = _content(plain) if plain is not None else ""
         stub = len(text) <= _LONGEST_STUB and (not text.strip() or _STUB.search(text))
         if page is not None and (plain is None or stub):
-            self._page(_content(page), above)
+            self._page(_content(page), above, writer)
         elif text:
-            self.blocks += _of_text(text, above)
+            for said, group in groupby(_spoken(text.replace("\r\n", "\n")), key=itemgetter(0)):
+                section = (*above, *([said] if said else writer))
+                for paragraph in lines_of("\n".join(line for _, line in group)):
+                    self._add(Block(paragraph), section, first_day(said))
         if part.get_content_type() == "multipart/related":
             for inner in part.iter_parts():
                 if inner.get_filename() and not inner.get_content_type().startswith("image/"):
                     self._attachment(inner, above)
 
-    def _page(self, content: str, above: tuple[str, ...]) -> None:
+    def _page(self, content: str, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         """Read a page; what it quotes is read as texts that follow."""
         try:
             tree = html.document_fromstring(content.encode(), html.HTMLParser(encoding="utf-8"))
@@ -132,19 +154,17 @@ class _Mail:
             quote.tag = "blockquote"
         found = shown(tree)
         self.unread += found.unread
-        quoting: tuple[str, ...] = ()
-        headings = Headings("")
-        for piece in found.pieces:
-            around = (piece.element, *piece.element.iterancestors())
-            is_quoted = any(element.tag == "blockquote" for element in around)
-            if _WROTE.match(piece.text):
-                quoting = (piece.text.rstrip(": "),)
-            elif piece.level:
-                headings.add(piece.level, piece.text)
+        quoting = _QUOTED
+        follows = False  # whether all that follows is of an older mail
+        for piece, block in in_sections(found.pieces, Headings("")):
+            if head := _HEAD.match(piece.text):
+                quoting, follows = _speaker(*head.groups()), True
+            elif _WROTE.match(piece.text):
+                quoting = piece.text.rstrip(": ")
+            elif follows or any(element.tag == "blockquote" for element in piece.around):
+                self._add(block, (*above, *block.section, quoting), first_day(quoting))
             else:
-                quoted = (quoting or (_QUOTED,)) if is_quoted else ()
-                section = (*above, *headings.section, *quoted)
-                self.blocks.append(Block(piece.text, section, kind=piece.kind))
+                self._add(block, (*above, *block.section, *writer))
 
     def _attachment(self, part: MIMEPart, above: tuple[str, ...]) -> None:
         """Read what is attached, if its format is known."""
@@ -164,17 +184,9 @@ class _Mail:
                 return
         title = [document.title] if document.title and document.title != name else []
         for block in document.blocks:
-            section = (*above, name, *title, *block.section)
-            self.blocks.append(Block(block.text, section, kind=block.kind))
+            self._add(block, (*above, name, *title, *block.section), block.date or document.day)
         for each in document.unread:
             self.unread.append(replace(each, where=f"{where}, {each.where}"))
-
-
-def _of_text(text: str, above: tuple[str, ...]) -> Iterator[Block]:
-    """Yield the paragraphs of a plain text; those of older mails are below who wrote them."""
-    for speaker, group in groupby(_spoken(text.replace("\r\n", "\n")), key=itemgetter(0)):
-        section = (*above, speaker) if speaker else above
-        yield from (Block(each, section) for each in lines_of("\n".join(line for _, line in group)))
 
 
 def _spoken(text: str) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from statistics import median
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.folder.segments import APART, Segment
 
 INSTALL = (
@@ -29,8 +30,7 @@ _SIZE = 1.3  # of letters, in parts of the usual height of a word
 _SECONDS = 60  # for a page
 
 
-class OcrFailed(Exception):
-    """A page cannot be read by OCR; the text says why."""
+FIRST = "Run OCR first: ocrmypdf IN.pdf OUT.pdf"
 
 
 def is_scanned(page: pdfium.PdfPage, found: Iterable[Segment]) -> bool:
@@ -56,7 +56,7 @@ def read(page: pdfium.PdfPage) -> list[Segment]:
     """Return the words of a scanned page that OCR is sure of, and [?] for the others.
 
     Raises:
-        OcrFailed: tesseract fails, takes too long, or is sure of few words.
+        Unreadable: tesseract fails, takes too long, or is sure of few words.
     """
     width, height = page.get_size()
     scale = min(_DOTS / _POINTS, (_LARGEST / max(1.0, width * height)) ** 0.5)
@@ -78,10 +78,10 @@ def read(page: pdfium.PdfPage) -> list[Segment]:
             check=True,
         )
     except subprocess.TimeoutExpired as error:
-        raise OcrFailed(f"OCR takes more than {_SECONDS} seconds") from error
+        raise _failed(f"OCR takes more than {_SECONDS} seconds") from error
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise OcrFailed(f"tesseract: {said}") from error
+        raise _failed(f"tesseract: {said}") from error
     return _segments(answer.stdout.decode("utf-8", "replace"), scale, height)
 
 
@@ -89,9 +89,13 @@ def _segments(table: str, scale: float, height: float) -> list[Segment]:
     found = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [word for word in found if word["text"].strip()]
     if sum(map(_is_sure, words)) < len(words) / 2:
-        raise OcrFailed("OCR is sure of less than half of its words; it may not be English")
+        raise _failed("OCR is sure of less than half of its words; it may not be English")
     lines = groupby(words, key=lambda word: [word[f"{of}_num"] for of in ("block", "par", "line")])
     return [segment for _, line in lines for segment in _line(list(line), scale, height)]
+
+
+def _failed(why: str) -> Unreadable:
+    return Unreadable(f"it is a picture; {why}.", FIRST)
 
 
 def _is_sure(word: Mapping[str, str]) -> bool:

@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -15,7 +15,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from retrieval.corpora.boxes import box
-from retrieval.corpora.cleaning import clean
+from retrieval.corpora.cleaning import clean, reason_of
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.folder import ocr
 from retrieval.corpora.folder.document import (
@@ -23,6 +23,7 @@ from retrieval.corpora.folder.document import (
     Headings,
     Unread,
     Unreadable,
+    first_title,
     hidden_text,
     numbers_of,
 )
@@ -54,16 +55,10 @@ _BASE = 0.3  # where the line of a field stands, as a part of its height
 _LARGEST = 11.0  # points of the letters in a field
 _LONGEST_TITLE = 200  # characters
 _LARGER = 1.15  # how much larger than most of the page a title is set
-# Titles that programs make of the file's name, and names without meaning.
-_NO_TITLE = re.compile(
-    r"untitled.*|microsoft \w+ - .*|.*\.(?:docx?|pptx?|xlsx?|odt|rtf|pdf|tex|dvi|indd|qxd|p65|fm)",
-    re.IGNORECASE,
-)
 _DAMAGED = "Open it in a PDF viewer and save it again."
 _NAME_THEM = "If they matter, write them into a .csv file with the names of their columns."
 _SHOWN = 80  # characters of a line that a message shows
 _SCANNED = "it seems to be a scanned picture, and OCR is not installed."
-_OCR_FIRST = "Run OCR first: ocrmypdf IN.pdf OUT.pdf"
 OCR_SECONDS = 200  # for the scanned pages of a file
 _FORMS = (raw.FORMTYPE_ACRO_FORM, raw.FORMTYPE_XFA_FOREGROUND)
 
@@ -131,30 +126,25 @@ def read(path: Path, password: str | None = None) -> FileText:
     with path.open("rb") as stream:
         if b"%PDF-" not in stream.read(1024):
             raise Unreadable("the file is not a PDF.", "Give it the suffix of its format.")
-    with _opened(path, password) as document:
+    with closing(_opened(path, password)) as document:
         if document.get_formtype() in _FORMS:
             document.init_forms()
         return _document(document)
 
 
-@contextmanager
-def _opened(path: Path, password: str | None) -> Iterator[pdfium.PdfDocument]:
+def _opened(path: Path, password: str | None) -> pdfium.PdfDocument:
     try:
         try:
-            document = pdfium.PdfDocument(path)
+            return pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:  # a file may have no password where others have one
             if not password or error.err_code != raw.FPDF_ERR_PASSWORD:
                 raise
-            document = pdfium.PdfDocument(path, password=password)
+            return pdfium.PdfDocument(path, password=password)
     except pdfium.PdfiumError as error:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             why = f"the file is encrypted with {'another' if password else 'a'} password."
             raise Unreadable(why, "Give its password: --password WORD") from error
-        raise Unreadable(f"the file is damaged ({_reason(error)}).", _DAMAGED) from error
-    try:
-        yield document
-    finally:
-        document.close()
+        raise Unreadable(f"the file is damaged ({reason_of(error)}).", _DAMAGED) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,31 +195,27 @@ def _document(document: pdfium.PdfDocument) -> FileText:
 
 def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
     try:
-        page = document[number]
-    except pdfium.PdfiumError as error:  # the other pages can be read
-        return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
-    try:
-        printed, hidden = letters(page)
-        upright = bool(printed) and printed[0][0] == 0
-        drawn, thin = rules(page) if upright else ([], [])
-        if upright and (lines := [*thin, *marks(page)]):
-            printed[0] = 0, on_one_line(without_struck(printed[0][1], lines), thin)
-        main, *others = [segments(group) for _, group in printed] or [[]]
-        parts = [part for part in ([*main, *_fields(document, page, main)], *others) if part]
-        if not ocr.is_scanned(page, (one for part in parts for one in part)):
-            return _Page(parts, drawn, hidden=hidden)
-        if not ocr.installed():
-            return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
-        if time.monotonic() > until:
-            message = f"OCR of the pages before took more than {OCR_SECONDS} seconds."
-            return _Page(parts, unread=Unreadable(message, _OCR_FIRST))
-        return _Page([ocr.read(page)], scanned=True)
-    except (pdfium.PdfiumError, OSError) as error:
-        return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
-    except ocr.OcrFailed as error:
-        return _Page(unread=Unreadable(f"it is a picture; {error}.", _OCR_FIRST))
-    finally:
-        page.close()
+        with closing(document[number]) as page:
+            printed, hidden = letters(page)
+            upright = bool(printed) and printed[0][0] == 0
+            drawn, thin = rules(page) if upright else ([], [])
+            if upright and (lines := [*thin, *marks(page)]):
+                printed[0] = 0, on_one_line(without_struck(printed[0][1], lines), thin)
+            main, *others = [segments(group) for _, group in printed] or [[]]
+            main += _fields(document, page, list(main))
+            parts = [part for part in (main, *others) if part]
+            if not ocr.is_scanned(page, chain.from_iterable(parts)):
+                return _Page(parts, drawn, hidden=hidden)
+            if not ocr.installed():
+                return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
+            if time.monotonic() > until:
+                message = f"OCR of the pages before took more than {OCR_SECONDS} seconds."
+                return _Page(parts, unread=Unreadable(message, ocr.FIRST))
+            return _Page([ocr.read(page)], scanned=True)
+    except (pdfium.PdfiumError, OSError) as error:  # the other pages can be read
+        return _Page(unread=Unreadable(f"it cannot be read ({reason_of(error)}).", _DAMAGED))
+    except Unreadable as error:
+        return _Page(unread=error)
 
 
 def _nothing_read(pages: Sequence[_Page]) -> Unreadable:
@@ -241,10 +227,7 @@ def _nothing_read(pages: Sequence[_Page]) -> Unreadable:
             "Fill the form in, or write the text into a .txt file.",
         )
     if not unread:
-        return Unreadable("the file has no text.", _OCR_FIRST)
-    if all(each.message == _SCANNED for each in unread):
-        why = "it seems to be scanned pictures, and OCR is not installed"
-        return Unreadable(f"the file has no text; {why}.", ocr.INSTALL)
+        return Unreadable("the file has no text.", ocr.FIRST)
     return Unreadable(f"no page can be read; of the first, {unread[0].message}", unread[0].hint)
 
 
@@ -274,10 +257,8 @@ def _dropped(pages: Sequence[PageText]) -> Iterator[Unread]:
 
 def _title(document: pdfium.PdfDocument, first: Sequence[Sequence[Segment]]) -> str:
     """Return the title of the metadata if it is one, or else the largest line of page one."""
-    title = clean(document.get_metadata_value("Title"))
-    if title and not _NO_TITLE.fullmatch(title):
-        return title[:_LONGEST_TITLE]
-    return _largest(first[0]) if first else ""
+    title = first_title(document.get_metadata_value("Title"))[:_LONGEST_TITLE]
+    return title or (_largest(first[0]) if first else "")
 
 
 def _largest(page: Sequence[Segment]) -> str:
@@ -290,7 +271,3 @@ def _largest(page: Sequence[Segment]) -> str:
     title = clean(" ".join(one.text for line in lines for one in line))
     is_one = largest >= _LARGER * usual and len(title) <= _LONGEST_TITLE
     return title if is_one and sum(map(str.isalpha, title)) > 2 else ""
-
-
-def _reason(error: Exception) -> str:
-    return clean(str(error).partition("\n")[0])[:200] or type(error).__name__

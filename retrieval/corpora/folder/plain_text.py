@@ -28,7 +28,7 @@ from retrieval.corpora.passages import (
     without_edit,
 )
 from retrieval.corpora.superscripts import unmarked
-from retrieval.corpora.table_files import SEPARATORS, separated_rows, separator_of
+from retrieval.corpora.table_files import NO_SEPARATOR, separated_rows, separator_of
 from retrieval.errors import Problem
 
 _NEWLINE = re.compile(r"\r\n?|[\f\v\x85\u2028\u2029]")
@@ -54,7 +54,14 @@ _NOTE = re.compile(r"^\[\^[^\]\s]{1,40}\]:|\[\^[^\]\s]{1,40}\]", re.M)
 _PICTURE = re.compile(r"<img [^>]*?alt=\"([^\"]*)\"[^>]*>")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
 # Of tables.
+_LOOKED_AT = 50  # lines
+_MOST_TITLES = 5  # lines above a table
 _MOST_NAMED = 20  # rows that cannot be read
+_WHOLE_PART = r"(?:[€$£] ?)?[-+−]?(?:\d+|\d{1,3}(?:[. ]\d{3})+)"  # noqa: RUF001
+_COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?")
+_COMMA_OR_NONE = re.compile(rf"{_WHOLE_PART}(?:,\d+)?(?: ?[%€$£])?")
+_POINT = re.compile(r"(?:[€$£] ?)?[-+−]?[\d, ]*\d\.\d{1,2}(?: ?[%€$£])?")  # noqa: RUF001
+_ENGLISH = str.maketrans(",.", ".,")
 # Of what is said at which time, and planned for which.
 _TIMES = re.compile(r"(?:(\d+):)?(\d\d):(\d\d)[.,]\d{3}\s+-->")
 _VOICE = re.compile(r"<v(?:\.[^ >]*)? ([^>]+)>")
@@ -186,7 +193,7 @@ def _ends(line: str, following: str, width: int) -> bool:
 def _rows_of_file(text: str, separator: str | None) -> FileText:
     rows: list[list[Cell]] = []
     bad: list[tuple[int, Problem]] = []
-    separator = separator or _separator_below_titles(text)
+    separator = separator or _separator_below_titles(text) or separator_of(text)
     for number, row in separated_rows(text, separator):
         if isinstance(row, Problem):
             bad.append((number, row))
@@ -197,15 +204,34 @@ def _rows_of_file(text: str, separator: str | None) -> FileText:
         last, why = more[-1]
         message = f"{len(more):,} more rows cannot be read; the last begins in line {last}."
         unread.append(Unread(f"after line {bad[_MOST_NAMED - 1][0]}", message, why.hint))
+    rows = rows if separator == "," else _with_points(rows)
     sentences = chain.from_iterable(map(row_sentences, tables_in(rows)))
     return FileText("", [Block(text, kind="row") for text in sentences], unread=unread)
 
 
+def _with_points(rows: list[list[Cell]]) -> list[list[Cell]]:
+    """Write the figures of a table with decimal commas as English does: "1.234,5" is 1,234.5."""
+    texts = [cell.text for row in rows for cell in row]
+    if not any(map(_COMMA.fullmatch, texts)) or any(map(_POINT.fullmatch, texts)):
+        return rows
+    return [[Cell(_in_english(cell.text)) for cell in row] for row in rows]
+
+
+def _in_english(text: str) -> str:
+    return text.translate(_ENGLISH) if _COMMA_OR_NONE.fullmatch(text) else text
+
+
 def _separator_below_titles(text: str) -> str | None:
-    """Return what parts the cells below the lines of a title, ``None`` if the table is first."""
-    lines = text.split("\n")
-    begin = next((at for at, line in enumerate(lines) if set(line) & set(SEPARATORS)), 0)
-    return separator_of("\n".join(lines[begin:])) if begin else None
+    """Return what parts most of the first lines, of which some may be titles with commas.
+
+    ``None``: nothing does.
+    """
+    lines = text.split("\n", _LOOKED_AT)[:_LOOKED_AT]
+    begins = range(min(_MOST_TITLES, len(lines)))
+    found = [separator_of("\n".join(lines[at:])) for at in begins]
+    if set(found) == {NO_SEPARATOR}:
+        return None
+    return max(found, key=lambda separator: sum(separator in line for line in lines))
 
 
 def _said(text: str) -> Iterator[str]:

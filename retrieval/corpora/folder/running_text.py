@@ -20,6 +20,7 @@ from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.folder.layout import Line, Table
 from retrieval.corpora.folder.segments import Segment, rows
 from retrieval.corpora.folder.tables import Cell, above_table, names_in, row_sentences
+from retrieval.corpora.passages import may_be_bold_heading
 from retrieval.text.sentence_splitter import boundaries
 
 _EDGE = 2  # lines at the top and the bottom that may be running heads
@@ -45,8 +46,15 @@ _ENTRY = re.compile(
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
 )
+# The heading of a clause in the letters of its text: "2. Time", "Article 3 Price", "IV. Rent".
+_CLAUSE = re.compile(
+    r"(?:(?:(?:Article|Clause|Part|Section) |§ ?)?\d+(?:\.\d+)*[.:)]?|[IVX]{1,5}\.)(?: [–-])?"  # noqa: RUF001
+    r" [^\W\d_a-z].*"
+)
+_OF_PAGES = re.compile(r"\b[Pp]age \d+ of \d+$")
 _LARGER = 1.1  # how much larger than the text a heading is
 _LONGEST_HEADING = 100  # characters
+_LONGEST_CLAUSE = 60
 _WORDS = 3  # of a paragraph without a mark at its end
 _LOOKED_AT = 1000  # characters of the next page in which a sentence must end
 
@@ -149,7 +157,8 @@ def _is_running(
     beside = len(lines[inner]) if 0 <= inner < len(lines) else 0
     is_head = len(row) > _MOST and beside >= len(row) - 1
     says = is_head or line.endswith(_SENTENCE_MARKS) or not any(map(str.isalpha, line))
-    return line.isdecimal() or (_shape(row) in repeated and not says)
+    numbers_page = line.isdecimal() or _OF_PAGES.search(line)
+    return bool(numbers_page) or (_shape(row) in repeated and not says)
 
 
 @dataclass(slots=True, eq=False)
@@ -195,8 +204,13 @@ def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
 def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
     read: list[tuple[str, float, str]] = []
     dropped: list[str] = []
-    for one in paragraphs:
-        size = _heading_size(one, usual_size)
+    sizes = [_heading_size(one, usual_size) for one in paragraphs]
+    sized = list(zip(paragraphs, sizes, strict=True))
+    headings = [False, *(not size and _may_be_heading(one) for one, size in sized), False]
+    for at, (one, size) in enumerate(sized):
+        # Items of a list, or lines of a title, are beside others.
+        if one.last and headings[at : at + 3] == [False, True, False] and at + 1 < len(paragraphs):
+            size = size or one.last.size
         if size or one.is_row or (one.last and _says_something(one.text)):
             read.append((one.text, size, "row" if one.is_row else ""))
         elif any(map(str.isdigit, one.text)):  # which may be data
@@ -288,6 +302,8 @@ def _continues(
         return False
     ended = bool(_ENDED.search(before.text))
     in_sentence = goes_on(before.text, line.text)
+    if last.bold and not (line.bold or in_sentence):
+        return False
     down = last.base - line.base
     if last.column != line.column or down < 0:
         return in_sentence or (before.is_full and not ended)
@@ -374,6 +390,15 @@ def _heading_size(paragraph: _Paragraph, usual_size: float) -> float:
     text, size = paragraph.text, paragraph.last.size if paragraph.last else 0
     is_short = len(text) <= _LONGEST_HEADING and not _ENDED.search(text) and _WORD.search(text)
     return size if is_short and size >= _LARGER * usual_size else 0
+
+
+def _may_be_heading(paragraph: _Paragraph) -> bool:
+    """Return whether a short line in the size of the text is numbered like a clause, or bold."""
+    text, line = paragraph.text, paragraph.last
+    if line is None or paragraph.is_note or len(text) > _LONGEST_CLAUSE or _ENDED.search(text):
+        return False
+    is_bold = line.bold and text == line.text and may_be_bold_heading(text)
+    return bool(is_bold or _CLAUSE.fullmatch(text))
 
 
 def _says_something(paragraph: str) -> bool:

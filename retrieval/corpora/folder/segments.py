@@ -50,6 +50,7 @@ class Segment:
     right: float
     base: float
     size: float
+    bold: bool = False
 
 
 def segments(letters: Sequence[Letter]) -> list[Segment]:
@@ -65,7 +66,8 @@ def segments(letters: Sequence[Letter]) -> list[Segment]:
             if before and -_OVERLAP < gap < APART and before.base == line[0].base:
                 text = f"{before.text}{' ' if gap > _SPACE else ''}{one.text}"
                 right, size = max(before.right, one.right), max(before.size, one.size)
-                found[-1] = replace(before, text=text, right=right, size=size)
+                bold = before.bold and one.bold
+                found[-1] = replace(before, text=text, right=right, size=size, bold=bold)
             else:
                 found.append(replace(one, base=line[0].base))
     shown = (replace(one, text=logical(" ".join(unmarked(one.text).split()))) for one in found)
@@ -142,7 +144,8 @@ def _run(letters: Sequence[Letter], usual_gap: float) -> Segment:
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     right = max(letter.right for letter in shown)
     size = max(letter.size for letter in shown)
-    return Segment(whole, shown[0].left, right, letters[0].base, size)
+    bold = all(letter.bold for letter in shown)
+    return Segment(whole, shown[0].left, right, letters[0].base, size, bold)
 
 
 def _line(run: Sequence[Letter]) -> tuple[float, float]:

@@ -10,11 +10,10 @@ import pptx
 from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.charts import chart_sentences
-from retrieval.corpora.folder.document import FileText, Unread, hidden_text
+from retrieval.corpora.folder.document import FileText, Unread, first_title, hidden_text
 from retrieval.corpora.folder.formula import beside, formula
+from retrieval.corpora.folder.office import chart_sentences, office_file, saved_on
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
@@ -33,7 +32,6 @@ _GROUND = (  # what may be dark below white letters: a picture, a fill, another 
     " | .//p:bgPr[not(a:noFill or a:solidFill/a:srgbClr/@val='FFFFFF'"
     " or a:solidFill/a:schemeClr/@val='bg1')] | .//p:bgRef[not(a:schemeClr/@val='bg1')]"
 )
-_NO_TITLE = {"", "powerpoint presentation", "presentation"}  # the others are of programs
 
 
 def read(path: Path) -> FileText:
@@ -42,9 +40,7 @@ def read(path: Path) -> FileText:
         deck = pptx.Presentation(file)
     numbered = enumerate(deck.slides, start=1)
     slides = [each for each in numbered if each[1].element.get("show") != "0"]
-    title = clean(deck.core_properties.title or "")
-    if title.lower() in _NO_TITLE:
-        title = next(filter(None, (_title(slide) for _, slide in slides)), "")
+    title = first_title(deck.core_properties.title, *(_title(slide) for _, slide in slides))
     unread: list[Unread] = []
     size = int(deck.slide_width or _ENDLESS), int(deck.slide_height or _ENDLESS)
     blocks = [block for one in slides for block in _blocks(*one, title, size, unread)]

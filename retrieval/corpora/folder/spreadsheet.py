@@ -19,11 +19,9 @@ from openpyxl.cell.rich_text import CellRichText
 from openpyxl.utils.cell import range_boundaries
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.charts import charts_in
-from retrieval.corpora.folder.document import FileText, Unread, hidden_text, numbers_of
-from retrieval.corpora.folder.numbers import shown_number
+from retrieval.corpora.folder.document import FileText, Unread, first_title, hidden_text, numbers_of
+from retrieval.corpora.folder.office import charts_in, office_file, saved_on, shown_number
 from retrieval.corpora.folder.tables import MOST_COLUMNS, Cell, is_period, row_sentences, tables_in
-from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import Block
 from retrieval.corpora.table_files import opened_workbook, plain_text
 
@@ -122,7 +120,7 @@ def read(path: Path) -> FileText:
                 unread.append(Unread(where, message, _SAVE_AGAIN))
             unread += hidden_text(where, len(hidden))
         charts, without = charts_in(book._archive)
-        title, saved = clean(book.properties.title or ""), saved_on(book.properties)
+        title, saved = first_title(book.properties.title), saved_on(book.properties)
     blocks += (Block(text, kind="row") for text in charts)
     return FileText(title, blocks, None, [*unread, *without], saved=saved)
 

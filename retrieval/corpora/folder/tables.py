@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, takewhile
 
-from retrieval.corpora.boxes import with_boxes
+from retrieval.corpora.boxes import apart, with_boxes
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 
+_BOXES = (EMPTY_BOX, TICKED_BOX)
 _ENDS = (".", "!", "?", "…")
 _LONGEST = 80  # characters of a heading
 MOST_COLUMNS = 500
 _MOST_HEADS = 3  # rows
 _MOST_AT_ONCE = 400_000  # cells of a table
 _MOST_CELLS = 500_000  # of a table whose merged cells are repeated
-# A year, "2019/20", "FY 2020", "Q1", "Q1/2020", perhaps with the mark of a note.
+# A year, "2019/20", "FY 2020", "Q1", "Q1/2020", "31.12.2020", perhaps with the mark of a note.
 _PERIOD = re.compile(
     r"(?:FY|[QH][1-4])?[ '/-]?(?:1[5-9]|20)\d\d(?: ?[/–-] ?\d\d(?:\d\d)?)?\*?|[QH][1-4]"  # noqa: RUF001
+    r"|\d{1,2}([./])\d{1,2}\1(?:1[5-9]|20)\d\d|(?:1[5-9]|20)\d\d-\d\d-\d\d"
 )
 _LONGEST_NOTE = 200  # characters
 _ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
@@ -35,6 +37,13 @@ _UNIT = re.compile(
     r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]|EUR|USD|GBP|CHF))?",
     re.IGNORECASE,
 )
+# "in EUR 1,000", "in 1000 euros", "in TEUR", "in k€"
+_MONEY = r"(?:US\$|[$€£¥]|EUR|USD|GBP|CHF)"
+_1000 = r"1[,.’' ]?000s?"  # noqa: RUF001
+_IN_1000 = re.compile(
+    rf"\b[Ii]n (?:({_MONEY}) ?{_1000}|{_1000}(?= (?:of )?(?:{_MONEY}|euros|dollars|pounds))"
+    r"|[Tk](€|EUR))(?![\w,.])"
+)
 _FACTORS = {"th": "thousand", "00": "thousand", "k": "thousand"} | {
     **dict.fromkeys(("mi", "m", "mn"), "million"),
     **dict.fromkeys(("bi", "bn"), "billion"),
@@ -43,17 +52,33 @@ _CURRENCIES = {"$": "dollars", "us$": "US dollars", "usd": "US dollars", "chf": 
     {"a$": "Australian dollars", "€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds"}
     | {"¥": "yen"}
 )
-# What says that figures are counted in something else.
+# What says that figures are counted in something else: "Employees", "Workers in May", but not
+# "Services for older people", "Members' expenses" or "Spent to date".
 _OTHER_UNIT = re.compile(
-    r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number|employees|staff|headcount|workers"
-    r"|people|persons|inhabitants|population|members|passengers|visitors|notes?|years?|date)\b"
-    r"|\((?!.*(?:thousand|million|billion|000))[^()]{1,20}\)$",
+    r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number)\b"
+    r"|^(?:notes?|people|persons|years?|(?:[\w-]+ )*(?<!\bto )date|(?:years?|date) of .*)$"
+    r"|^(?:(?!(?:and|for|of|to|with) )[\w-]+ ){0,3}(?:employees|headcount|workers|inhabitants"
+    r"|population|members|passengers|visitors)"
+    r"(?=\W*$| ?[,(]| (?:as|at|by|in|of|on|who|with)\b)"
+    r"|\((?!(?:thousand|million|billion|net|gross|deficit|loss|revised|actual)s?\))"
+    r"(?-i:(?:in |sq )?[a-z]{1,12}[²³.]?|FTE|[kMG]Wh?|°C)\)$",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
+)  # of a section of a budget: "2", "C", "A1", "IV."
+_TOTAL = re.compile(
+    r"(?:(?:grand |sub-?)?total|(?:net |overall )?(?:balance|deficit|profit|result|surplus))\b.*"
+    r"|.*\btotal",
     re.IGNORECASE,
 )
 _OF_PEOPLE = re.compile(
     r"\b(?:names?|persons?|candidates?|members?|authors?|councillors?)$", re.IGNORECASE
 )
 _TURNED = re.compile(r"([^\W\d_][\w'’ -]+), ((?:[^\W\d_][\w'’.-]* ?){1,3})")  # noqa: RUF001
+# A figure that is lacking, or has the mark of a note: "n/a", "14,512 (p)", "120r".
+_NO_WORD = re.compile(r"n[./]? ?a\.?|nil|none|tb[acd]|[-+−]?\d[\d.,\s]*\(?[a-z]\)?", re.IGNORECASE)  # noqa: RUF001
+_MARKED = re.compile(r"([:?]), ")
 _NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
 
@@ -95,7 +120,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     stands above the table, is written after each figure that has none: "in thousand euros".
     """
     whole = grid = _filled(rows)
-    titles = [row[0].text for row in takewhile(_has_one_cell, grid)]
+    titles = [row[0].text for row in takewhile(_only, grid)]
     if titles and _heads(grid[len(titles) :]):
         yield from (_ended(title) for title in titles if not _is_name_of_rows(title))
         grid = grid[len(titles) :]
@@ -113,13 +138,32 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     short = (text for text in said if len(text) <= _LONGEST_NOTE)
     near = (text for text in short if not text.endswith(_ENDS) or _ON_IT.match(text))
     unit = unit_in([*near, *map(_only, whole), *names[:1]])
-    above = [t for t in filter(_is_name_of_rows, titles) if not _UNIT.fullmatch(t.strip("()[] "))]
-    yield from _of_rows(grid, heads, names, above, unit)
+    above = [
+        t
+        for t in filter(_is_name_of_rows, titles)
+        if not _UNIT.fullmatch(_in_words(t).strip("()[] "))
+    ]
+    below = [[row[at].text for row in grid[heads:] if at < len(row)] for at in range(width)]
+    years = {name for name, values in zip(names, below, strict=True) if _are_years(values)}
+    plain = years.union(filter(_OTHER_UNIT.search, names))
+    yield from _of_rows(grid, heads, names, above, unit, plain)
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
     cells = ([Cell(each) if isinstance(each, str) else each for each in row] for row in rows)
-    return [row for row in cells if any(cell.text for cell in row)]
+    return _with_sections([row for row in cells if any(cell.text for cell in row)])
+
+
+def _with_sections(grid: list[list[Cell]]) -> list[list[Cell]]:
+    """Write a section that has a code of its own, above rows with longer ones, as one cell."""
+    for row, after in pairwise(grid):
+        code, *names = [cell.text for cell in row if cell.text]
+        is_code = bool(_CODE.fullmatch(code)) and code == row[0].text
+        if is_code and len(names) == 1 < len(row) - 2 and row[1].text == names[0]:
+            longer = after[0].text.startswith(code) and after[0].text != code
+            if longer or row[1].heading or names[0].isupper():
+                row[:] = [Cell(names[0], heading=True), *(Cell("") for _ in row[1:])]
+    return grid
 
 
 def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -134,16 +178,28 @@ def _put_first_names_first(grid: list[list[Cell]], heads: int, names: list[str])
         below = [row for row in grid[heads:] if at < len(row) and row[at].text]
         if _OF_PEOPLE.search(name) and all(_TURNED.fullmatch(row[at].text) for row in below):
             for row in below:
-                row[at] = replace(row[at], text=_TURNED.sub(r"\2 \1", row[at].text))
+                row[at] = replace(row[at], text=in_order(row[at].text))
+
+
+def in_order(name: str) -> str:
+    """Return "Ann Lee" for "Lee, Ann", and other names as they are."""
+    return _TURNED.sub(r"\2 \1", name) if _TURNED.fullmatch(name) else name
 
 
 def _of_rows(
-    grid: list[list[Cell]], heads: int, names: list[str], above: list[str], unit: str
+    grid: list[list[Cell]],
+    heads: int,
+    names: list[str],
+    above: list[str],
+    unit: str,
+    plain: Set[str],
 ) -> Iterator[str]:
+    """Yield the sentences of the rows; figures of columns that are ``plain`` get no unit."""
     last = max((at for at, row in enumerate(grid) if not _only(row)), default=0)
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
     groups: list[str] = []
+    summed = False
     for at, row in enumerate(grid):
         alone = _only(row)
         over_all = bool(_alone(row))
@@ -155,11 +211,19 @@ def _of_rows(
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
-            values = _named(names, row, unit)
+            values = _named(names, row, unit, plain)
+            is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
+            groups = [] if summed and is_sum else groups  # the sum of several sections
+            summed = is_sum
             if values[1:] and values[-1].endswith("?"):  # the row itself is no question
                 values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
-            yield _ended(", ".join([*above, *groups, *values]).replace(":, ", ": "))
-            yield from (f"{EMPTY_BOX} {', '.join([*above, *groups, *one])}." for one in empty)
+            if values:
+                yield _ended(_joined([*above, *groups, *values]))
+            yield from (f"{EMPTY_BOX} {_joined([*above, *groups, *one])}." for one in empty)
+
+
+def _joined(cells: list[str]) -> str:
+    return _MARKED.sub(r"\1 ", ", ".join(cells))
 
 
 def _only(row: list[Cell]) -> str:
@@ -173,15 +237,34 @@ def _is_name_of_rows(text: str) -> bool:
 
 
 def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[list[str]]]:
-    """Return a row without its empty boxes, and what each says if no other is ticked."""
+    """Return a row without its empty boxes, and what each says if no other is ticked.
+
+    A box without a name of its column belongs to the cell after it, as do all that begin a row.
+    """
     signs = [with_boxes(cell.text) for cell in row]
-    empty = [at for at, sign in enumerate(signs) if sign == EMPTY_BOX]
-    first = next((cell.text for at, cell in enumerate(row) if at not in empty), "")
-    if not empty or not first:
-        return row, []
-    shown = [Cell("") if at in empty else cell for at, cell in enumerate(row)]
-    named = [] if TICKED_BOX in signs else names
-    return shown, [[first, named[at]] for at in empty if at < len(named) and named[at]]
+    for at, (sign, after) in enumerate(pairwise(signs)):
+        has_name = bool(at and at < len(names) and names[at])
+        if sign in _BOXES and after and not has_name and not _has_box(after):
+            signs[at : at + 2] = "", f"{sign} {after}"
+    boxed = [at for at, sign in enumerate(signs) if _has_box(sign)]
+    filled = [at for at, sign in enumerate(signs) if sign]
+    if filled[:1] == boxed and signs[boxed[0]].startswith(EMPTY_BOX):
+        return [Cell("")] * len(row), [[signs[at].removeprefix(EMPTY_BOX).strip() for at in filled]]
+    first = next((signs[at] for at in filled if at not in boxed), "")
+    shown = list(row) if boxed else row
+    empty: list[list[str]] = []
+    for at in {*boxed, *(at for at, sign in enumerate(signs) if boxed and not sign)}:
+        parts = apart(signs[at])
+        shown[at] = Cell(" ".join(part for part in parts if not part.startswith(EMPTY_BOX)))
+        labels = [p.removeprefix(EMPTY_BOX).strip() for p in parts if p.startswith(EMPTY_BOX)]
+        if labels == [""] and TICKED_BOX not in signs and at < len(names):  # a box alone
+            labels = names[at : at + 1]
+        empty += ([first, label] if first else [label] for label in labels if label)
+    return shown, empty
+
+
+def _has_box(text: str) -> bool:
+    return EMPTY_BOX in text or TICKED_BOX in text
 
 
 def above_table(before: Iterable[tuple[str, bool]]) -> list[str]:
@@ -200,13 +283,18 @@ def unit_in(texts: Iterable[str]) -> str:
 
     "in thousand euros", "($m)", "(EUR million)", "Figures in thousands of pounds"; "" if none does.
     """
-    for text in texts:
-        for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text)):
-            if unit := _UNIT.fullmatch(found.strip(" .")):
+    for text in map(_in_words, texts):
+        for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text), text):
+            unit = _UNIT.fullmatch(found.strip(" ."))
+            if unit and (found is not text or unit["before"]):
                 factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
                 money = (unit["before"] or unit["after"] or "").strip().lower()
                 return f"{factor} {_CURRENCIES.get(money, money)}".strip()
     return ""
+
+
+def _in_words(text: str) -> str:
+    return _IN_1000.sub(r"in \1\2 thousand", text)
 
 
 def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
@@ -218,9 +306,12 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     """
     names: list[list[Cell]] = []
     titles: list[list[Cell]] = []
-    for stretch in _stretches(rows):
-        if all(sum(bool(cell.text) for cell in row) == bool(row[0].text) for row in stretch):
-            titles += stretch
+    for stretch in map(_with_sections, _stretches(rows)):
+        said = [_said_apart(row) for row in stretch]
+        if all(said):
+            titles += (
+                [Cell(text), *(Cell("") for _ in stretch[0][1:])] for row in said for text in row
+            )
             continue
         for table in _beside_each_other([*titles, *stretch]):
             alone = list(takewhile(_only, table))
@@ -233,6 +324,16 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
         titles = []
     if titles:
         yield titles
+
+
+def _said_apart(row: list[Cell]) -> list[str]:
+    """Return what a row says that has one cell, or two at the ends of a line; none of others."""
+    filled = [at for at, cell in enumerate(row) if cell.text]
+    if len(row) == 1 or _only(row):
+        return [row[filled[0]].text]
+    texts = [row[at].text for at in filled]
+    is_apart = len(filled) == 1 or (len(filled) == 2 and filled[1] - filled[0] > 2)
+    return texts if is_apart and filled[0] < 2 and _has_a_word(texts[0]) else []
 
 
 def _stretches(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
@@ -297,6 +398,8 @@ def _heads(grid: list[list[Cell]]) -> int:
     titles = len(list(takewhile(_alone, grid)))
     rows = grid[titles:]
     heads = len(list(takewhile(_is_marked, rows)))
+    while heads > 1 and _has_one_cell(rows[heads - 1]):  # a section, in bold letters too
+        heads -= 1
     if not heads:
         most = min(_MOST_HEADS, len(rows) - 1)
         heads = next((heads for heads in range(most, 0, -1) if _are_heads(rows, heads)), 0)
@@ -306,7 +409,8 @@ def _heads(grid: list[list[Cell]]) -> int:
 def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
     """Return whether so many of the first rows look like the names of the columns."""
     first, below = grid[0], grid[heads:]
-    if len(first) < 2 or any(_names_its_row(cell) for row in grid[:heads] for cell in row):
+    cells = [cell for row in grid[:heads] for cell in row]
+    if len(first) < 2 or any(_names_its_row(cell) or _has_box(cell.text) for cell in cells):
         return False
     seconds = (row[1].text for row in below if len(row) == 2)
     kinds = {bool(_NUMBER.match(text)) or not _has_a_word(text) for text in seconds if text}
@@ -357,20 +461,27 @@ def is_period(text: str) -> bool:
     return _PERIOD.fullmatch(text) is not None
 
 
+def _are_years(values: list[str]) -> bool:
+    filled = list(filter(None, values))
+    return len(filled) > 1 and all(map(is_period, filled))
+
+
 def _has_a_word(value: str) -> bool:
-    return any(map(str.isalpha, value)) and value.lower() not in {"n/a", "na", "nil"}
+    return any(map(str.isalpha, value)) and not _NO_WORD.fullmatch(value)
 
 
-def _named(names: list[str], row: list[Cell], unit: str) -> list[str]:
+def _named(names: list[str], row: list[Cell], unit: str, plain: Set[str]) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
-    if not any(names) and len(row) == 2 and _names_its_row(row[0]) and row[1].text:
-        pairs = {(row[0].text.rstrip(":"), row[1]): None}  # "Mayor | Ann Lee"
+    label = row[0].text.rstrip(":")
+    is_label = len(label) <= _LONGEST and _has_a_word(label) and not re.search(r"[:.!?…]", label)
+    if not any(names) and len(row) == 2 and is_label and not _has_box(label) and row[1].text:
+        pairs = {(label, row[1]): None}  # "Mayor | Ann Lee"
     of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
     said = []
     for name, cell in pairs:
-        of_cell = unit_in([name]) or ("" if _OTHER_UNIT.search(name) else of_row)
+        of_cell = unit_in([name]) or ("" if name in plain else of_row)
         value = _with_unit(cell.text, of_cell) if cell is not row[0] else cell.text
         said += [f"{name}: {value}" if name and value else value]
     return list(filter(None, said))

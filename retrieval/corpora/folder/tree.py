@@ -60,6 +60,7 @@ _NESTED = re.compile(r"@[^{};]{0,1000}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]{0,
 _ALONE = re.compile(r"[\w-]*([.#][\w-]+)")
 _NAMED = re.compile(r"[.#][A-Za-z_-][\w-]*")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+LOWEST = len(HEADINGS)
 _NOT_SHOWN = (
     "//template | //dialog[not(@open)] | //*[@hidden] | //del | //s | //strike | //rp | //rt"
 )
@@ -103,6 +104,30 @@ class Piece:
     kind: str = ""
     linked: float = 0.0
 
+    @property
+    def around(self) -> Iterator[html.HtmlElement]:
+        """The element and those that it is in, the innermost first."""
+        yield self.element
+        yield from self.element.iterancestors()
+
+
+def in_sections(pieces: Iterable[Piece], headings: Headings) -> Iterator[tuple[Piece, Block]]:
+    """Yield the pieces below headings, each with its block."""
+    anchor: str | None = None
+    for piece in pieces:
+        if piece.level:
+            headings.add(piece.level, piece.text)
+            anchor = _id_of(piece.element)
+        else:
+            yield piece, Block(piece.text, headings.section, None, anchor, piece.kind)
+
+
+def _id_of(heading: html.HtmlElement) -> str | None:
+    """Return the id of a heading, of an element in it, or of a section that it begins."""
+    own = heading.xpath("@id | .//@id | .//a/@name")
+    own = own or heading.xpath("self::*[not(preceding-sibling::*)]/parent::section/@id")
+    return str(own[0]) if own else None
+
 
 @dataclass(slots=True)
 class Shown:
@@ -111,18 +136,15 @@ class Shown:
     pieces: list[Piece] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
 
-    def blocks(self, headings: Headings) -> Iterator[Block]:
-        """Yield the paragraphs in the sections of their headings."""
-        for piece in self.pieces:
-            if piece.level:
-                headings.add(piece.level, piece.text)
-            else:
-                yield Block(piece.text, headings.section, kind=piece.kind)
-
     def document(self, title: str, saved: str = "", unread: Iterable[Unread] = ()) -> FileText:
-        """Return it as a document; without a title its first heading is the title."""
-        title = title or next((piece.text for piece in self.pieces if piece.level), "")
-        blocks = list(self.blocks(Headings(title)))
+        """Return it as a document; without a title its first heading is the title.
+
+        One of the lowest level is so only at the very beginning.
+        """
+        first = (one.text for one in self.pieces[:1] if one.level)
+        others = (one.text for one in self.pieces if 0 < one.level < LOWEST)
+        title = title or next(first, "") or next(others, "")
+        blocks = [block for _, block in in_sections(self.pieces, Headings(title))]
         return FileText(title, blocks, None, [*self.unread, *unread], saved=saved)
 
 

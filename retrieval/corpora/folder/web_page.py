@@ -22,8 +22,8 @@ from trafilatura.settings import use_config
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.decoding import decoded, encoding_of_page, is_binary
 from retrieval.corpora.folder.document import FileText, Headings, Unreadable, iso_day
-from retrieval.corpora.folder.tree import HEADINGS, Piece, shown, words
-from retrieval.corpora.passages import Block, without_edit
+from retrieval.corpora.folder.tree import HEADINGS, Piece, in_sections, shown, words
+from retrieval.corpora.passages import without_edit
 
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _LITTLE = 1000  # characters of a main text that may be only a part of it
@@ -58,7 +58,7 @@ def read(path: Path) -> FileText:
     links = tree.xpath("//link[@rel='canonical']/@href")
     url = web_address(links[0].strip()) if links else None
     found = shown(tree)
-    blocks = list(_blocks(_main(tree, found.pieces), title))
+    blocks = [block for _, block in in_sections(_main(tree, found.pieces), Headings(title))]
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
     day = next(filter(None, map(iso_day, days)), "")
@@ -84,8 +84,7 @@ def _main(tree: html.HtmlElement, pieces: Sequence[Piece]) -> Iterator[Piece]:
     parts |= {part for part, count in around.items() if part is not None and count > 1}
     for piece, part, is_main in zip(pieces, places, found, strict=True):
         beside = part in parts or part.getparent() in parts
-        outer = (piece.element, *piece.element.iterancestors())
-        aside = any(one.tag in _ASIDE or one.get("role") in _ROLES for one in outer)
+        aside = any(one.tag in _ASIDE or one.get("role") in _ROLES for one in piece.around)
         if is_main or (beside and piece.linked <= _MOST_LINKED and not aside):
             yield piece
 
@@ -124,17 +123,6 @@ def _main_text(tree: html.HtmlElement) -> tuple[set[str], str]:
     return set(lines), whole
 
 
-def _blocks(pieces: Iterable[Piece], title: str) -> Iterator[Block]:
-    headings = Headings(title)
-    anchor: str | None = None
-    for piece in pieces:
-        if piece.level:
-            headings.add(piece.level, piece.text)
-            anchor = _id_of(piece.element)
-        else:
-            yield Block(piece.text, headings.section, None, anchor, piece.kind)
-
-
 def _title(tree: html.HtmlElement) -> str:
     """Return the title for readers, which often lacks the name of the site, or else <title>."""
     named = tree.xpath("//meta[@property='og:title']/@content")
@@ -143,12 +131,3 @@ def _title(tree: html.HtmlElement) -> str:
     found = [*named[:1], *map(words, headings if len(headings) == 1 else [])]
     found += [title.text_content() for title in written[:1]]
     return next((title for title in map(without_edit, map(clean, found)) if title), "")
-
-
-def _id_of(heading: html.HtmlElement) -> str | None:
-    """Return the id of a heading, of an element in it, or of a section that it begins."""
-    own = heading.xpath("@id | .//@id | .//a/@name")
-    parent = heading.getparent()
-    if not own and parent is not None and parent.tag == "section" and parent[0] is heading:
-        own = parent.xpath("@id")
-    return str(own[0]) if own else None

@@ -19,13 +19,11 @@ from docx.oxml.ns import nsmap, qn
 from lxml import etree, html
 
 from retrieval.corpora.boxes import box
-from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.charts import charts_in
-from retrieval.corpora.folder.document import FileText, Unreadable, hidden_text
+from retrieval.corpora.folder.document import FileText, first_title, hidden_text
 from retrieval.corpora.folder.formula import FORMULA, beside, formula
-from retrieval.corpora.folder.tree import shown
-from retrieval.corpora.folder.zipped import office_file, saved_on
-from retrieval.corpora.passages import ends_sentence
+from retrieval.corpora.folder.office import charts_in, office_file, saved_on
+from retrieval.corpora.folder.tree import LOWEST, shown
+from retrieval.corpora.passages import ends_sentence, may_be_bold_heading
 from retrieval.corpora.superscripts import lowered, marked
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
@@ -33,7 +31,6 @@ _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins",
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
 _KINDS = ("footnote", "endnote")
 _LONGEST_HEADING = 100  # characters; longer sentences are paragraphs that look like headings
-_NO_TITLES = ("", "word document")  # the latter is in python-docx's own template
 # Of the font Symbol, its numbers 0x20 to 0x7E and 0xA0 to 0xFE; a space is for what has none.
 _LOW = (
     " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟ"  # noqa: RUF001
@@ -78,33 +75,18 @@ _RAISED = 4  # half points above the line from which on text is set above it
 
 def read(path: Path) -> FileText:
     """Return the document."""
-    try:
-        with office_file(path) as file:
-            document = docx.Document(file)
-            reader = _Reader(_Styles(document), _notes(document))
-            with zipfile.ZipFile(file) as archive:
-                charts, without = charts_in(archive)
-    except (Unreadable, OSError, MemoryError):
-        raise
-    except Exception as error:  # of zipfile, lxml and python-docx, which does not list its own
-        first = clean(str(error).partition("\n")[0])[:200] or type(error).__name__
-        raise Unreadable(
-            f"the file is damaged, or is not a .docx ({first}).",
-            "Open it in a word processor and save it again.",
-        ) from error
+    with office_file(path) as file:
+        document = docx.Document(file)
+        reader = _Reader(_Styles(document), _notes(document))
+        with zipfile.ZipFile(file) as archive:
+            charts, without = charts_in(archive)
     tree = html.Element("div")
     reader.read(document.element.body, tree)
     for text in charts:
         etree.SubElement(tree, "p").text = text
     properties = document.core_properties
-    title = clean(properties.title or "")
     unread = [*hidden_text("hidden text", reader.hidden), *without]
-    read = shown(tree).document(
-        "" if title.lower() in _NO_TITLES else title, saved_on(properties), unread
-    )
-    if not read.blocks:
-        raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
-    return read
+    return shown(tree).document(first_title(properties.title), saved_on(properties), unread)
 
 
 class _Reader:
@@ -117,7 +99,9 @@ class _Reader:
 
     def read(self, parent: Any, into: etree._Element) -> None:
         """Add the paragraphs and tables; text boxes and notes follow what they hang on."""
-        for element in _elements(parent, _P, _TABLE):
+        elements = list(_elements(parent, _P, _TABLE))
+        bold = [element.tag == _P and _is_bold(element) for element in elements]
+        for at, element in enumerate(elements):
             if element.tag == _TABLE:
                 self._table(element, into)
                 continue
@@ -125,20 +109,76 @@ class _Reader:
             level = self._styles.level(element)
             is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
             tag = "li" if self._styles.is_item(element) else "p"
-            tag = f"h{min(level, 6)}" if level and not is_text else tag
+            begins = bold[at : at + 2] == [True, False]  # of several bold lines the last
+            if not level and begins and tag == "p" and may_be_bold_heading(found.text):
+                level = LOWEST
+            tag = f"h{min(level, LOWEST)}" if level and not is_text else tag
             etree.SubElement(into, tag).text = found.text
-            self._hanging(found.boxes, found.notes, into)
+            self._hanging(found, into)
 
     def _words(self, paragraph: Any) -> _Words:
-        found = _words(paragraph, self._styles)
-        found.text = "".join(c for c in found.text if c >= " " or c.isspace())  # as XML can have
-        self.hidden += found.hidden
+        """Return what a paragraph says."""
+        found, pieces = _Words(), list[str]()
+        self._read(paragraph, paragraph, found, pieces)
+        text = "".join(pieces)
+        found.text = "".join(c for c in text if c >= " " or c.isspace())  # as XML can have
         return found
 
-    def _hanging(self, boxes: list[Any], references: list[Any], into: etree._Element) -> None:
-        for each in boxes:
+    def _read(self, parent: Any, paragraph: Any, found: _Words, pieces: list[str]) -> None:
+        for child in parent:
+            tag = child.tag
+            if tag == _RUN:
+                look = self._styles.look(child, paragraph)
+                inner: list[str] = []
+                if look == "unseen":
+                    self.hidden += bool("".join(child.itertext()).strip())
+                elif look != "hidden":
+                    self._read(child, paragraph, found, inner)
+                if text := "".join(inner):
+                    # Programs that make Word files of PDFs move whole words up and down.
+                    touches = look == "up" and "".join(pieces[-1:])[-1:].strip()
+                    above = look == "superscript" or touches
+                    pieces.append(
+                        marked(text) if above else lowered(text) if look == "subscript" else text
+                    )
+            elif tag == _FIELD:
+                part = child.get(_FIELD_PART)
+                if part == "begin":
+                    found.fields.append(False)
+                elif found.fields and part == "separate":
+                    found.fields[-1] = True
+                elif found.fields and part == "end":
+                    found.fields.pop()
+                pieces.append(_filled_in(child))
+            elif tag == _TEXT:
+                text = (child.text or "") if all(found.fields) else ""
+                pieces.append(text if text.isascii() else _with_symbols(parent, text))
+            elif tag in _SPACES:
+                pieces.append(" ")
+            elif tag == _HYPHEN:
+                pieces.append("-")
+            elif tag == _SYMBOL:
+                code = child.get(qn("w:char"), "")
+                number = int(code, 16) if _HEXADECIMAL.fullmatch(code) else 0
+                pieces.append(_symbol(child.get(qn("w:font"), ""), number))
+            elif tag in _NOTE_MARKS:
+                found.notes.append(child)
+                pieces.append(marked("[]"))  # so that it parts what stands around it
+            elif tag in _MATH:
+                pieces.append(beside("".join(pieces[-1:]), formula(child) or FORMULA))
+            elif tag == _OBJECT and "Equation" in "".join(child.xpath(".//@ProgID")):
+                pieces.append(FORMULA)
+            elif tag == _BOX:
+                found.boxes.append(child)
+            elif tag not in _LEFT_OUT and not (
+                tag == _SDT and child.find(_PLACEHOLDER, nsmap) is not None
+            ):
+                self._read(child, paragraph, found, pieces)
+
+    def _hanging(self, found: _Words, into: etree._Element) -> None:
+        for each in found.boxes:
             self.read(each, into)
-        for reference in references:
+        for reference in found.notes:
             kind = etree.QName(reference).localname.removesuffix("Reference")
             note = self._notes.pop((kind, reference.get(qn("w:id"), "")), None)  # each is read once
             if note is not None:
@@ -175,12 +215,10 @@ class _Reader:
                     above[at].text = " ".join(each.text for each in found)
                 hanging += found
                 inner += _elements(cell, _TABLE)
-        for each in hanging:
-            self._hanging(each.boxes, [], into)
         for one in inner:
             self._table(one, into)
         for each in hanging:
-            self._hanging([], each.notes, into)
+            self._hanging(each, into)
 
 
 def _elements(parent: Any, *tags: str) -> Iterator[Any]:
@@ -231,21 +269,6 @@ def _symbol(font: str, code: int) -> str:
     return "\N{REPLACEMENT CHARACTER}" if own else chr(code)
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """How a run looks.
-
-    ``shown``: whether it is neither hidden nor struck out. ``moved_up``: whether it is set higher,
-    but not as an exponent. ``seen``: whether its letters have a size, and are not white on white.
-    """
-
-    shown: bool = True
-    raised: bool = False
-    lowered: bool = False
-    moved_up: bool = False
-    seen: bool = True
-
-
 class _Styles:
     """The styles of a file."""
 
@@ -265,22 +288,24 @@ class _Styles:
         name = _value(self._bases(paragraph.style or "")[:1], "name")
         return numbered or name.lower().startswith("list")
 
-    def look(self, run: Any, paragraph: Any) -> _Look:
-        """Return how a run of a paragraph looks."""
+    def look(self, run: Any, paragraph: Any) -> str:
+        """Return how a run of a paragraph looks, "" for as usual.
+
+        "hidden" or struck out, "unseen" (tiny, or white on white), "superscript", "subscript", or
+        "up": set higher, but not as an exponent.
+        """
         own = [each for each in [run.find(_PROPERTIES)] if each is not None]
         style = _value(own, "rStyle", "")
         properties = own + self._properties(style) + self._properties(paragraph.style or "")
-        if not properties:
-            return _Look()
+        if any(_value(properties, name) not in _OFF for name in ("vanish", "strike", "dstrike")):
+            return "hidden"
+        if self._is_unseen(properties, paragraph):
+            return "unseen"
         align, height = _value(properties, "vertAlign"), _value(properties, "position")
         half_points = int(height) if height.lstrip("-").isdecimal() else 0
-        return _Look(
-            all(_value(properties, name) in _OFF for name in ("vanish", "strike", "dstrike")),
-            raised=align == "superscript",
-            lowered=align == "subscript" or half_points <= -_RAISED,
-            moved_up=half_points >= _RAISED,
-            seen=not self._is_unseen(properties, paragraph),
-        )
+        if align in ("superscript", "subscript") or abs(half_points) < _RAISED:
+            return align if align in ("superscript", "subscript") else ""
+        return "up" if half_points > 0 else "subscript"
 
     def _is_unseen(self, properties: list[Any], paragraph: Any) -> bool:
         """Return whether a run is tiny, or white where no colour can be around it."""
@@ -334,73 +359,13 @@ class _Words:
 
     ``boxes``: the text boxes that hang on it. ``notes``: the references to its footnotes and
     endnotes. ``fields``: of those that are open while it is read, whether their result has begun:
-    the instructions before it may contain text of other fields. ``hidden``: how many runs have
-    invisible letters.
+    the instructions before it may contain text of other fields.
     """
 
     text: str = ""
     boxes: list[Any] = field(default_factory=list)
     notes: list[Any] = field(default_factory=list)
     fields: list[bool] = field(default_factory=list)
-    hidden: int = 0
-
-
-def _words(paragraph: Any, styles: _Styles) -> _Words:
-    """Return what a paragraph says."""
-    found = _Words()
-    pieces: list[str] = []
-    _read(paragraph, paragraph, styles, found, pieces)
-    found.text = "".join(pieces)
-    return found
-
-
-def _read(parent: Any, paragraph: Any, styles: _Styles, found: _Words, pieces: list[str]) -> None:
-    for child in parent:
-        tag = child.tag
-        if tag == _RUN:
-            look = styles.look(child, paragraph)
-            found.hidden += look.shown and not look.seen and bool("".join(child.itertext()).strip())
-            if look.shown and look.seen:
-                inner: list[str] = []
-                _read(child, paragraph, styles, found, inner)
-                if text := "".join(inner):
-                    # Programs that make Word files of PDFs move whole words up and down.
-                    touches = look.moved_up and "".join(pieces[-1:])[-1:].strip()
-                    above, below = look.raised or touches, look.lowered
-                    pieces.append(marked(text) if above else lowered(text) if below else text)
-        elif tag == _FIELD:
-            part = child.get(_FIELD_PART)
-            if part == "begin":
-                found.fields.append(False)
-            elif found.fields and part == "separate":
-                found.fields[-1] = True
-            elif found.fields and part == "end":
-                found.fields.pop()
-            pieces.append(_filled_in(child))
-        elif tag == _TEXT:
-            text = (child.text or "") if all(found.fields) else ""
-            pieces.append(text if text.isascii() else _with_symbols(parent, text))
-        elif tag in _SPACES:
-            pieces.append(" ")
-        elif tag == _HYPHEN:
-            pieces.append("-")
-        elif tag == _SYMBOL:
-            code = child.get(qn("w:char"), "")
-            number = int(code, 16) if _HEXADECIMAL.fullmatch(code) else 0
-            pieces.append(_symbol(child.get(qn("w:font"), ""), number))
-        elif tag in _NOTE_MARKS:
-            found.notes.append(child)
-            pieces.append(marked("[]"))  # so that it parts what stands around it
-        elif tag in _MATH:
-            pieces.append(beside("".join(pieces[-1:]), formula(child) or FORMULA))
-        elif tag == _OBJECT and "Equation" in "".join(child.xpath(".//@ProgID")):
-            pieces.append(FORMULA)
-        elif tag == _BOX:
-            found.boxes.append(child)
-        elif tag not in _LEFT_OUT and not (
-            tag == _SDT and child.find(_PLACEHOLDER, nsmap) is not None
-        ):
-            _read(child, paragraph, styles, found, pieces)
 
 
 def _filled_in(begin: Any) -> str:

@@ -23,18 +23,19 @@ from retrieval.corpora.cleaning import REMOVED, clean, without_pronunciations
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.folder.document import Headings
 from retrieval.corpora.folder.formula import formula_of_tex
-from retrieval.corpora.folder.tree import Piece, shown, words
+from retrieval.corpora.folder.tree import Piece, in_sections, shown, words
 from retrieval.corpora.passages import APPENDICES, Block, passages
 from retrieval.text.sentence_splitter import shared_splitter
 
 LARGEST = 8_000_000  # bytes of HTML
 MOST_BLOCKS = 5000
-_LEFT_OUT = re.compile(
-    r"(?:^|\s)(?:reference|mw-ref|mw-references|references|reflist|mw-references-wrap|navbox|hatnote"
-    r"|metadata|ambox|toc|sistersitebox|noprint|mw-empty-elt|mw-editsection|catlinks|printfooter"
-    r"|error|mw-jump-link|vertical-navbox|sidebar|navbar|shortdescription|nomobile|mw-cite-backlink)"
-    r"(?:\s|$)"
-)
+_LEFT_OUT = {  # classes of elements
+    *("ambox", "hatnote", "metadata", "navbar", "navbox", "sidebar", "sistersitebox", "toc"),
+    *("mw-cite-backlink", "mw-ref", "mw-references", "mw-references-wrap", "reference"),
+    *("references", "reflist", "catlinks", "error", "mw-editsection", "mw-empty-elt"),
+    *("mw-jump-link", "nomobile", "noprint", "printfooter", "shortdescription"),
+    "vertical-navbox",
+}
 _INFOBOX = re.compile(r"(?:^|\s)infobox(?:[\s_-]|$)")
 _PART = re.compile(r"[•◦▪–-]\s*")  # of what the row above names: "Population", "• Total"  # noqa: RUF001
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\?", re.I)  # no article of this wiki
@@ -45,25 +46,18 @@ _LEADS = re.compile(
 _DISAMBIGUATION = " (disambiguation)"
 _MOST_LEADS = 100
 # Of introductions: as in Wikimedia's own extracts, boxes (``div``) and tables are no text.
-_HEADINGS = {"h2", "h3", "h4", "h5", "h6"}
 _NO_LEAD_TAGS = {
-    *("aside", "figure", "footer", "header", "nav", "svg", "table"),
-    *("button", "form", "input", "select", "audio", "iframe", "img", "object", "video"),
-    *("annotation", "h1", "head", "link", "meta", "noscript", "script", "style", "template"),
+    *("aside", "figure", "footer", "header", "nav", "table", "form", "input", "select", "h1"),
+    *("annotation", "noscript"),
 }
-_NO_LEAD_CLASSES = {
-    *("ambox", "bandeau", "dablink", "hatnote", "metadata", "rellink", "shortdescription"),
-    *("infobox", "navbox", "sidebar", "toc", "vertical-navbox", "gallery", "thumb"),
-    *("coordinates", "geo", "geo-default", "geo-inline", "geo-nondefault"),
-    *("mw-cite-backlink", "mw-ref", "reference", "references", "reflist"),
-    *("error", "mw-editsection", "noexcerpt", "nomobile", "noprint", "sortkey"),
-    "mw-broken-media",
+_NO_LEAD_CLASSES = _LEFT_OUT | {
+    *("bandeau", "dablink", "rellink", "infobox", "gallery", "thumb", "noexcerpt", "sortkey"),
+    *("coordinates", "geo", "geo-default", "geo-inline", "geo-nondefault", "mw-broken-media"),
 }
 _NO_LEAD_IDS = {"coordinates", "toc", "siteSub", "contentSub", "siteNotice"}
 _PRONUNCIATION_CLASSES = {"IPA", "IPA-label", "ext-phonos", "haudio", "respell"}
 _PRONUNCIATION_TITLES = ("Help:IPA", "Help:Pronunciation", "English pronunciation respelling")
 _COLUMNS = {"div-col", "multicol", "mw-parser-output"}  # boxes that hold text
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _FORMULAS = {"mwe-math-element", "mwe-math-fallback-image-inline"}
 # Where the first section begins. What follows is not parsed: it is most of a long article.
 _FIRST_SECTION = re.compile(
@@ -100,7 +94,7 @@ def read_article(title: str, content: bytes) -> ArticleText:
     redirect = next(iter(tree.xpath("//link[@rel='mw:PageProp/redirect']/@href")), "")
     marked = bool(tree.xpath("//meta[@property='mw:PageProp/disambiguation']"))
     for element in list(tree.iter(etree.Element)):
-        if _LEFT_OUT.search(element.get("class", "")) and element.getparent() is not None:
+        if _LEFT_OUT & {*element.classes} and element.getparent() is not None:
             element.drop_tree()
     linked = list(_links(tree))
     pieces = shown(tree).pieces  # and the tree has nothing hidden any more
@@ -154,21 +148,14 @@ def _value(cell: html.HtmlElement) -> str:
 
 def _blocks(title: str, pieces: Iterable[Piece], infobox: Sequence[Block]) -> Iterator[Block]:
     """Yield the introduction, the rows of the infobox, then the sections that say something."""
-    headings = Headings(title)
-    anchor: str | None = None
     in_lead = True
-    for piece in pieces:
-        if piece.level:
-            headings.add(piece.level, piece.text)
-            if in_lead and headings.section:  # no title of the page
-                yield from infobox
-                in_lead = False
-            anchor = next(iter(piece.element.xpath("@id | .//@id")), None) or anchor
-            continue
-        around = (piece.element, *piece.element.iterancestors())
-        is_of_box = any(_INFOBOX.search(one.get("class", "")) for one in around)
-        if not is_of_box and APPENDICES.isdisjoint(headings.section):
-            yield Block(piece.text, headings.section, anchor=anchor, kind=piece.kind)
+    for piece, block in in_sections(pieces, Headings(title)):
+        if in_lead and block.section:
+            yield from infobox
+            in_lead = False
+        is_of_box = any(_INFOBOX.search(one.get("class", "")) for one in piece.around)
+        if not is_of_box and APPENDICES.isdisjoint(block.section):
+            yield block
     if in_lead:
         yield from infobox
 
@@ -234,41 +221,30 @@ def introduction(content: bytes) -> str:
         return ""
     found = next(filter(None, map(tree.xpath, _LEADS_IN)), None)
     body = tree.find("body")
-    lead = _unwrapped(found[0]) if found else tree if body is None else body
-    _leave_out(lead, boxes=found is None)
-    pieces = takewhile(lambda piece: not piece.level, shown(lead).pieces)
-    said = [piece for piece in pieces if piece.kind or piece.element.tag == "p"]
-    said = [*dropwhile(lambda piece: piece.kind, said)]
+    root = found[0] if found else tree if body is None else body
+    for element in list(root.iterdescendants(etree.Element)):
+        if (instead := _instead(element)) is not None:
+            element.tail = instead + (element.tail or "")
+            element.drop_tree()
+    pieces = list(takewhile(lambda piece: not piece.level, shown(root).pieces))
+    around = [[*piece.element.iterancestors()] for piece in pieces if piece.element.tag == "p"]
+    lead = min(around, key=len, default=[root])[0]  # of the paragraphs in the fewest boxes
+
+    def is_text(piece: Piece) -> bool:
+        inside = takewhile(lambda one: one is not lead, piece.around)
+        in_box = any(one.tag == "div" and not _COLUMNS & {*one.classes} for one in inside)
+        return not (found and in_box) and bool(piece.kind or piece.element.tag == "p")
+
+    said = [*dropwhile(lambda piece: piece.kind, filter(is_text, pieces))]
     texts = [clean(without_pronunciations(piece.text)) for piece in said]
     pairs = zip(texts, said, strict=True)
     ended = [_ended(text) if piece.kind else text for text, piece in pairs if text]
     return " ".join(text for text in ended if text.rstrip(":") != "Coordinates")
 
 
-def _leave_out(lead: html.HtmlElement, *, boxes: bool) -> None:
-    """Write what stands for what is left out; with ``boxes`` a ``div`` has text."""
-    left_out = []
-    walk = etree.iterwalk(lead, events=("start",))
-    for _, element in walk:
-        if element is lead:
-            continue
-        if _ends_lead(element):
-            element.clear()
-            element.tag, element.text = "h2", "."
-            break
-        if (said := _instead(element, boxes)) is not None:
-            left_out.append((element, said))
-            walk.skip_subtree()
-    for element, said in left_out:
-        element.tail = said + (element.tail or "")
-        element.drop_tree()
-
-
-def _instead(element: html.HtmlElement, boxes: bool) -> str | None:
+def _instead(element: html.HtmlElement) -> str | None:
     """Return what stands for an element that is left out, ``None`` for any other."""
-    get = element.get
-    classes = set(get("class", "").split())
-    title = get("title", "")
+    get, classes, title = element.get, {*element.classes}, element.get("title", "")
     spoken = classes & _PRONUNCIATION_CLASSES or get("lang", "").endswith("-fonipa")
     if spoken or title.startswith(_PRONUNCIATION_TITLES):
         return REMOVED
@@ -280,36 +256,9 @@ def _instead(element: html.HtmlElement, boxes: bool) -> str | None:
         or classes & _NO_LEAD_CLASSES
         or get("id") in _NO_LEAD_IDS
         or get("role") in {"note", "navigation"}
-        or (element.tag == "div" and not boxes and not classes & _COLUMNS)
-        or _HIDDEN.search(get("style", ""))
     ):
         return ""
     return None
-
-
-def _unwrapped(root: html.HtmlElement) -> html.HtmlElement:
-    """Return the innermost box that is the only content of ``root``, or ``root``."""
-    while len(root) and root[0].tag == "div" and not _with_text(root):
-        # The others are notices and the like, if one of them has paragraphs.
-        boxes = [child for child in root if child.tag == "div" and _with_text(child)]
-        if len(boxes) != 1:
-            break
-        root = boxes[0]
-    return root
-
-
-def _with_text(element: html.HtmlElement) -> bool:
-    return any(child.tag == "p" or child.tag in _HEADINGS for child in element)
-
-
-def _ends_lead(element: html.HtmlElement) -> bool:
-    tag = element.tag
-    if tag == "div":  # newer pages have headings in boxes; a table of contents has one too
-        is_heading = len(element) > 0 and element[0].tag in _HEADINGS
-        return is_heading and "toc" not in element.get("class", "").split()
-    if tag == "section":
-        return bool(element.get("data-mw-section-id", "0") != "0")
-    return tag in _HEADINGS or tag == "details"
 
 
 def _ended(text: str) -> str:

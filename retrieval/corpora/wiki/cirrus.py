@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from urllib.parse import quote
 from retrieval.corpora.cleaning import clean, without_pronunciations
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.folder.document import Headings
-from retrieval.corpora.json_lines import FilesCorpus, LineBlock, opened
+from retrieval.corpora.json_lines import FilesCorpus, Records, opened
 from retrieval.corpora.passages import APPENDICES, Block
 from retrieval.corpora.wiki.article import whole_article
 
@@ -103,31 +104,20 @@ class CirrusCorpus(FilesCorpus):
                 digest.update(stream.read(_ENDS))
         return digest.hexdigest()
 
-    def chunks(self) -> Iterator[tuple[CirrusChunk, int]]:
+    def chunks(self) -> Iterator[tuple[Records, int]]:
         """Yield the lines in order of the files' names."""
-        for block, size in self.line_blocks():
-            yield CirrusChunk(block, self._wiki, self._whole), size
+        pages = partial(_pages, wiki=self._wiki, whole=self._whole)
+        return self.in_chunks(Records(pages))
 
 
-@dataclass(frozen=True, slots=True)
-class CirrusChunk:
-    """Some lines of a file."""
-
-    block: LineBlock
-    wiki: Wiki
-    whole: bool
-
-    def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield the articles; pages of other namespaces, and those without text, are skipped."""
-        for where, record in self.block.records(()):
-            if isinstance(record, BadPage):
-                yield record
-            elif not (len(record) == 1 and _ACTIONS & record.keys()) and _is_article(record):
-                page = _page(record, where, self.wiki)
-                if isinstance(page, Page) and self.whole:
-                    yield from _whole(page, record)
-                elif page is not None:
-                    yield page
+def _pages(where: str, record: dict[str, Any], wiki: Wiki, whole: bool) -> Iterator[Page | BadPage]:
+    """Yield an article; pages of other namespaces, and those without text, are skipped."""
+    if not (len(record) == 1 and _ACTIONS & record.keys()) and _is_article(record):
+        page = _page(record, where, wiki)
+        if isinstance(page, Page) and whole:
+            yield from _whole(page, record)
+        elif page is not None:
+            yield page
 
 
 def _is_article(record: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
-from retrieval.corpora.json_lines import FilesCorpus, LineBlock, line_blocks, opened
+from retrieval.corpora.json_lines import FilesCorpus, Records, Unpacked, opened
 from retrieval.errors import BadSource
 from retrieval.text.word_forms import nfc
 
@@ -47,21 +47,17 @@ class FeverCorpus(FilesCorpus):
         super().__init__("fever", place, (".jsonl",))
         self._zip = place if place.is_file() else None
         if self._zip and not self._members():
-            raise BadSource(
-                "source_missing",
-                f"{place} contains no .jsonl files.",
-                "Give the folder with FEVER's wiki-pages, or its zip: fever:DIR.",
-            )
+            hint = "Give the folder with FEVER's wiki-pages, or its zip: fever:DIR."
+            raise BadSource("source_missing", f"{place} contains no .jsonl files.", hint)
 
     def size(self) -> int:
         """Return the bytes of the files; of a zip, after unpacking."""
         return sum(each.file_size for each in self._members()) if self._zip else super().size()
 
-    def chunks(self) -> Iterator[tuple[FeverChunk, int]]:
+    def chunks(self) -> Iterator[tuple[Records, int]]:
         """Yield the files' lines in order of the files' names."""
-        blocks = self._unpacked(self._zip) if self._zip else self.line_blocks()
-        for block, size in blocks:
-            yield FeverChunk(block), size
+        records = Records(_pages, ("id", "text", "lines"))
+        return self._unpacked(self._zip, records) if self._zip else self.in_chunks(records)
 
     def _members(self) -> list[ZipInfo]:
         """Return the files of a zip in order of their names, without those that macOS adds."""
@@ -70,28 +66,16 @@ class FeverCorpus(FilesCorpus):
             kept = (each for each in found if "__MACOSX" not in each.filename)
             return sorted(kept, key=lambda each: each.filename)
 
-    def _unpacked(self, place: Path) -> Iterator[tuple[LineBlock, int]]:
+    def _unpacked(self, place: Path, records: Records) -> Iterator[tuple[Records, int]]:
         members = self._members()
         with _opened_zip(place) as archive:
             for member in members:
                 with archive.open(member) as stream:
-                    for block in line_blocks(f"{place}, {member.filename}", stream):
-                        yield block, len(block.content)
-
-
-@dataclass(frozen=True, slots=True)
-class FeverChunk:
-    """Some lines of a file."""
-
-    block: LineBlock
-
-    def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield the pages; the one page of the release without an id is skipped."""
-        for where, record in self.block.records(("id", "text", "lines")):
-            if isinstance(record, BadPage):
-                yield record
-            elif record["id"]:
-                yield bad_id(record["id"], where) or _page(record, where)
+                    unpacked = Unpacked(stream, stream)
+                    name = f"{place}, {member.filename}"
+                    yield from unpacked.in_chunks(replace(records, name=name))
+                    if unpacked.damage:
+                        raise EOFError
 
 
 @contextmanager
@@ -100,25 +84,23 @@ def _opened_zip(place: Path) -> Iterator[ZipFile]:
         with opened(place) as stream, ZipFile(stream) as archive:
             yield archive
     except (BadZipFile, zlib.error, EOFError) as error:
-        raise BadSource(
-            "source_damaged",
-            f"{place} is not a zip, or is damaged.",
-            "Fetch it again, or name the folder with FEVER's wiki-pages.",
-        ) from error
+        hint = "Fetch it again, or name the folder with FEVER's wiki-pages."
+        raise BadSource("source_damaged", f"{place} is not a zip, or is damaged.", hint) from error
 
 
-def _page(record: dict[str, Any], where: str) -> Page | BadPage:
-    lines = _lines(record["lines"], where)
+def _pages(where: str, record: dict[str, Any]) -> Iterator[Page | BadPage]:
+    """Yield the page of a record, none for the one of the release without an id."""
+    page_id = record["id"]
+    if not page_id:
+        return
+    lines = bad_id(page_id, where) or _lines(record["lines"], where)
     if isinstance(lines, BadPage):
-        return lines
-    return Page(
-        id=record["id"],
-        title=clean(plain_title(record["id"])),
-        url="https://en.wikipedia.org/wiki/" + quote(plain_title(record["id"]).replace(" ", "_")),
-        text="",
-        sentences=tuple(clean(plain_text(tokens)) for tokens, _ in lines),
-        links=tuple(links for _, links in lines) if any(links for _, links in lines) else (),
-    )
+        yield lines
+        return
+    title, links = plain_title(page_id), tuple(titles for _, titles in lines)
+    url = "https://en.wikipedia.org/wiki/" + quote(title.replace(" ", "_"))
+    sentences = tuple(clean(plain_text(tokens)) for tokens, _ in lines)
+    yield Page(page_id, clean(title), url, "", sentences, links if any(links) else ())
 
 
 def _lines(lines: str, where: str) -> list[tuple[str, tuple[str, ...]]] | BadPage:

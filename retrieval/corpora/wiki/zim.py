@@ -16,15 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
-from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
-from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import BadPage, Page, bad_id
+from retrieval.corpora.cleaning import clean, reason_of
+from retrieval.corpora.corpus import BadPage, Page, bad_id, check_library
 from retrieval.corpora.wiki.article import (
     LARGEST,
     ArticleText,
@@ -34,7 +33,6 @@ from retrieval.corpora.wiki.article import (
 )
 from retrieval.corpora.wiki.zim_directory import Directory, ZimFile
 from retrieval.errors import BadSource
-from retrieval.system.fixes import install_extra_command
 
 if TYPE_CHECKING:
     from libzim.reader import Archive, Entry
@@ -45,7 +43,6 @@ _LARGEST = 32 << 20  # bytes of an article
 _MOST_ENDS = 50  # of the process while it reads one chunk
 _FACTS = ("Name", "Title", "Date", "Language", "Source", "Creator", "Scraper")
 _CHUNK = 256  # articles
-_LIBRARY = "libzim"
 # Wikimedia's wikis, as Kiwix names their files: wikipedia_en_all_maxi_2025-10.
 _OF_WIKIMEDIA = re.compile(
     r"(?:^|\.)(wikipedia|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)"
@@ -153,11 +150,6 @@ class ZimReader:
         self._child = ChildProcess(__name__)
         self.end = weakref.finalize(self, self._child.end)
 
-    @property
-    def pid(self) -> int | None:
-        """The number of the process, if there is one."""
-        return self._child.pid
-
     def facts(self) -> Facts:
         """Return what the file says of itself.
 
@@ -165,7 +157,7 @@ class ZimReader:
             BadSource: libzim cannot open it, or the process does not start.
         """
         try:
-            self._send(None)
+            self._child.send((self._path, False, None))
             facts: Facts = self._child.receive(_SECONDS)
         except ChildEnded as error:
             raise _damaged(self._path, "the process that read it was ended") from error
@@ -184,7 +176,7 @@ class ZimReader:
         try:
             while done < len(wanted):
                 try:
-                    self._send((whole, wanted[done:]))
+                    self._child.send((self._path, whole, wanted[done:]))
                     while done < len(wanted):
                         answer = self._child.receive(_SECONDS)
                         done += 1
@@ -199,14 +191,6 @@ class ZimReader:
             if done < len(wanted):  # answers that nobody takes would be taken for later ones
                 self._child.end()
 
-    def _send(self, wanted: tuple[bool, Sequence[ArticleRequest]] | None) -> None:
-        if self._child.pid is None:
-            self._child.send(self._path)
-            if refusal := self._child.receive(_SECONDS):
-                self._child.end()
-                raise _damaged(self._path, refusal)
-        self._child.send(wanted)
-
 
 @lru_cache(maxsize=1)
 def shared_reader(path: Path) -> ZimReader:
@@ -220,24 +204,22 @@ def _damaged(path: Path, reason: str) -> BadSource:
 
 
 def serve(connection: Connection) -> None:
-    """Answer for the file that comes first: whether it can be opened, ``Facts``, and articles."""
+    """Answer for the file that comes first with ``Facts`` and articles, or that it is damaged."""
     from libzim.reader import Archive, set_cluster_cache_max_size
 
     set_cluster_cache_max_size(_CLUSTERS)
-    try:
-        archive = Archive(connection.recv())
-    except Exception as error:  # libzim's own, of several kinds
-        connection.send(_reason(error))
-        return
-    connection.send("")
+    archive: Archive | None = None
     while True:
-        wanted = connection.recv()
+        path, whole, wanted = connection.recv()
+        try:
+            archive = archive or Archive(path)
+        except Exception as error:  # libzim's own, of several kinds
+            connection.send(_damaged(path, reason_of(error)))
+            continue
         if wanted is None:
             connection.send(facts_in(archive))
-        else:
-            whole, some = wanted
-            for one in some:
-                connection.send(_article(archive, one, whole))
+        for one in wanted or ():
+            connection.send(_article(archive, one, whole))
 
 
 def facts_in(archive: Archive) -> Facts:
@@ -264,7 +246,7 @@ def _article(archive: Archive, wanted: ArticleRequest, whole: bool) -> Article |
         content = bytes(item.content)
         text = _whole(clean(title), content) if whole else introduction(content)
     except Exception as error:  # libzim's own, of several kinds
-        return Damaged(path, _reason(error))
+        return Damaged(path, reason_of(error))
     return Article(path, title, text, tuple(_titles(archive, wanted.redirects)))
 
 
@@ -281,10 +263,6 @@ def _titles(archive: Archive, redirects: Sequence[int]) -> Iterator[str]:
             yield entry.title
 
 
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
-
-
 class ZimCorpus:
     """The articles of one file; an article's path is its id."""
 
@@ -294,7 +272,7 @@ class ZimCorpus:
         Raises:
             BadSource: there is none, it is damaged, or libzim is not installed.
         """
-        check_library()
+        check_library("libzim", "ZIM", "zim")
         self._file, self._whole = ZimFile(place), whole
         reader = ZimReader(self._file.path)
         try:
@@ -352,7 +330,7 @@ class ZimChunk:
             where = f"{self.path}, entry {wanted.entry}"
             if isinstance(answer, Damaged):
                 path = f" ({clean(answer.path)})" if answer.path else ""
-                message = f"{where}{path}: damaged ({clean(answer.reason)})."
+                message = f"{where}{path}: damaged ({answer.reason})."
                 yield BadPage(message, "Fetch the file again.")
             elif answer.text and not _OWN_PAGE.match(answer.title):
                 yield from self._pages(answer, where)
@@ -378,17 +356,3 @@ class ZimChunk:
             yield page
         else:
             yield from whole_article(page, text.blocks, text.links)
-
-
-def check_library() -> None:
-    """Check that what reads ZIM files is installed.
-
-    Raises:
-        BadSource: it is not.
-    """
-    if find_spec(_LIBRARY) is None:
-        raise BadSource(
-            "library_missing",
-            f"ZIM files are read with {_LIBRARY}, which is not installed.",
-            f"Run: {install_extra_command('zim')}",
-        )

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.corpora.json_lines import opened
 from retrieval.errors import BadSource
 
 Numbers: TypeAlias = NDArray[np.uint32]
@@ -67,18 +68,10 @@ class ZimFile:
         Raises:
             BadSource: there is none, or it is not a ZIM file.
         """
-        self.path, self._paths = _parts(place)
-        try:
-            # An empty part cannot be mapped.
-            self._paths = [path for path in self._paths if path.stat().st_size]
-            sizes = [path.stat().st_size for path in self._paths]
-            header = b"".join(map(_first_bytes, self._paths))
-        except OSError as error:
-            raise BadSource(
-                "source_unreadable",
-                f"{place} cannot be read ({error.strerror}).",
-                "Check the path and its permissions.",
-            ) from error
+        self.path, parts = _parts(place)
+        self._paths = [path for path in parts if path.stat().st_size]  # others cannot be mapped
+        sizes = [path.stat().st_size for path in self._paths]
+        header = b"".join(map(_first_bytes, self._paths))
         self.bytes = sum(sizes)
         self._starts = np.cumsum([0, *sizes[:-1]])
         if len(header) < _HEADER.size or struct.unpack_from("<I", header)[0] != _MAGIC:
@@ -146,9 +139,8 @@ class ZimFile:
 
     def damaged(self, why: str) -> BadSource:
         """Return the error of a file that is not as it should be."""
-        return BadSource(
-            "source_damaged", f"{self.path} is damaged or cut off: {why}.", "Fetch it again."
-        )
+        message = f"{self.path} is damaged or cut off: {why}."
+        return BadSource("source_damaged", message, "Fetch it again.")
 
     def _mime_types(self) -> list[str]:
         content = self._read(self._types, min(_MOST_TYPES, self.bytes - self._types))
@@ -198,14 +190,11 @@ def _parts(place: Path) -> tuple[Path, list[Path]]:
     for number, path in enumerate(parts):
         expected = f"{place.name}{chr(97 + number // 26)}{chr(97 + number % 26)}"
         if path.name != expected:
-            raise BadSource(
-                "source_missing",
-                f"{place.with_name(expected)} is missing, and {parts[-1].name} is there.",
-                "Put all parts of the file into one folder.",
-            )
+            message = f"{place.with_name(expected)} is missing, and {parts[-1].name} is there."
+            raise BadSource("source_missing", message, "Put all parts of the file into one folder.")
     return place, parts
 
 
 def _first_bytes(path: Path) -> bytes:
-    with path.open("rb") as stream:
+    with opened(path) as stream:
         return stream.read(_HEADER.size)

@@ -39,6 +39,7 @@ from tests.app.conftest import Start
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from tests.support.cases import cases
+from worker.comparison_store import ComparisonStore, Gold
 from worker.jobs import Job, UnknownJob
 
 FAILING = "Varnby has a theatre."
@@ -159,7 +160,7 @@ def service(web: WebProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[Esoter
     thread.join()
 
 
-def filled_in(service: Esoteric, example: str, name: str) -> str:
+def filled_in(web: WebProcess, service: Esoteric, example: str, name: str) -> str:
     """Return the example with the id of a list where it is about one, else of a finished claim."""
     claim = f"{CLAIM[:-1]} or {name}."
     if "list" in example:
@@ -172,6 +173,9 @@ def filled_in(service: Esoteric, example: str, name: str) -> str:
         corpus = service.make_corpus(f"Corpus {uuid4()}")["name"]
         service.upload(corpus, {"pier.txt": b"Ships go."})
         example = example.replace("NAME", corpus)
+    if "COMPARISON" in example:
+        made = ComparisonStore(web.store.database).create("Two judges", {job: Gold()})
+        example = example.replace("COMPARISON", made)
     return example
 
 
@@ -185,7 +189,7 @@ def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteri
     calls = dict(zip((endpoint.name for endpoint in ENDPOINTS), shell, strict=True))
     python = [html.unescape(block) for block in blocks if "service." in block]
     for name in calls:  # a claim is deleted by its own block only
-        command = filled_in(service, calls[name], name)
+        command = filled_in(web, service, calls[name], name)
         run = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=True)
         assert run.stdout
         refused = "nobody_logs_in" if name.startswith("share") else ""
@@ -194,7 +198,7 @@ def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteri
     for number, code in enumerate(python):
         if "service.share(" in code:
             continue
-        code = filled_in(service, code, str(number))
+        code = filled_in(web, service, code, str(number))
         code = code.replace("esoteric_client", "examples.esoteric_client")
         exec(code, {"service": service})
 

@@ -155,6 +155,7 @@ def test_runs_of_one_claim_stand_together_and_filters_choose_among_them(client: 
     page = client.get("/claims").text
     assert claims_in(page) == [again.id, first.id, harbour.id]
     assert page.count(f"<bdi>{CLAIM}</bdi>") == 1
+    assert client.get("/").text.count(f"<bdi>{CLAIM}</bdi>") == 1  # among the recent claims
     for query, found in (
         ("verdict=SUPPORTS", [first.id]),
         ("level=settled", [first.id]),

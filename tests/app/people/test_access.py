@@ -21,6 +21,7 @@ from tests.app.claim_documents import claim_document
 from tests.app.client import Client, refusal
 from tests.app.conftest import Start
 from tests.support.cases import cases
+from worker.comparison_store import ComparisonStore, Gold
 from worker.user_store import MOST_TOKENS
 
 CLAIM = "Varnby has a harbour."
@@ -178,7 +179,14 @@ def test_no_route_changes_what_is_of_another_user(tokens: Client) -> None:
         answer = owner.put(f"/api/v1/{address}/sharing", json={"shared": "everyone"})
         assert answer.status_code == 200
     values = {"job_id": job.id, "which": job.id, "feedback_id": given.get_json()["id"]}
-    values |= {"list_id": made, "name": corpus, "file": "a.txt", "number": 1}
+    compared = ComparisonStore(tokens.services.database).create("Mine", {job.id: Gold()})
+    values |= {
+        "list_id": made,
+        "comparison_id": compared,
+        "name": corpus,
+        "file": "a.txt",
+        "number": 1,
+    }
     statuses = {}
     for route in tokens.application.url_map.iter_rules():
         if not route.arguments or RULES[route.endpoint] != "checker":

@@ -371,8 +371,16 @@ def test_links_and_exports_have_the_public_address(start: Start, settings: Setti
     job = client.done()
     address = f"{LINK}/claims/{job.id}"
     assert f'<link rel="canonical" href="{address}">' in client.get(f"/claims/{job.id}").text
+    here = "opens only on the computer that made the checks"
     for name in ("md", "csv", "html"):
-        assert address in client.get(f"/api/v1/claims/{job.id}/export?format={name}").text
+        exported = client.get(f"/api/v1/claims/{job.id}/export?format={name}").text
+        assert address in exported
+        assert here not in exported
+    local = start()  # where no other computer can open it, files for others say so
+    for name in ("md", "html"):
+        exported = local.get(f"/api/v1/claims/{job.id}/export?format={name}").text
+        assert f"http://localhost/claims/{job.id}" in exported
+        assert here in exported
 
 
 def test_a_pdf_has_answer_sentences_and_who_said_it_to_be_copied(client: Client) -> None:
@@ -390,6 +398,7 @@ def test_a_pdf_has_answer_sentences_and_who_said_it_to_be_copied(client: Client)
     assert "It was built in 1874 by the engineer Ida Holm" in text
     assert "3 refute" in text  # beside the meter, which stands for three or more
     assert f"(http://localhost/claims/{job.id})".encode() in file.data  # a link
+    assert "opens only on the computer that made the checks" in text
 
 
 def test_a_link_to_a_claim_has_a_picture_of_its_answer_and_verdict(client: Client) -> None:

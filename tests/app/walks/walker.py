@@ -123,9 +123,15 @@ class Walker:
         wait_for(self.browser, script)
 
     def named(self, words: str) -> WebElement:
-        """Return what can be pressed and has these words."""
+        """Return what can be pressed and has these words, in the menu if the page has none."""
         kinds = "self::a or self::button or self::summary or self::label"
-        found = self.browser.find_elements(By.XPATH, f'//*[{kinds}][normalize-space()="{words}"]')
+        found = (
+            one
+            for where in ("//main", "")
+            for one in self.browser.find_elements(
+                By.XPATH, f'{where}//*[{kinds}][normalize-space()="{words}"]'
+            )
+        )
         return next(one for one in found if one.is_displayed())
 
     def press(self, words: str) -> None:

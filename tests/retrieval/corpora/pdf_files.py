@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import pypdfium2 as pdfium
 from fpdf import FPDF
 
+_BOLD = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
+
 
 def pdf_of(
     pages: Sequence[str],
@@ -33,7 +35,7 @@ def pdf_of(
     for number, content in zip(numbers, contents, strict=True):
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {number + 1} 0 R"
-            " /Resources << /Font << /F 3 0 R >> >> >>".encode(),
+            f" /Resources << /Font << /F 3 0 R /B {_BOLD} >> >> >>".encode(),
             stream(content),
         ]
     if font:
@@ -44,9 +46,13 @@ def pdf_of(
 
 
 def drawn(*pieces: tuple[float, float, float, str]) -> bytes:
-    """Return a content stream: pieces of text, each with its place and the size of its letters."""
+    """Return a content stream: pieces of text, each with its place and the size of its letters.
+
+    A text that begins with "**" is in bold letters.
+    """
     shown = " ".join(
-        f"BT /F {size} Tf {x} {y} Td ({text.translate(_ESCAPED)}) Tj ET"
+        f"BT /{'FB'[text.startswith('**')]} {size} Tf {x} {y} Td"
+        f" ({text.removeprefix('**').translate(_ESCAPED)}) Tj ET"
         for x, y, size, text in pieces
     )
     return shown.encode("cp1252")

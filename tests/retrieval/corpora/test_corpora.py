@@ -398,7 +398,8 @@ def test_a_folder_of_parts_is_read_in_order(tmp_path: Path) -> None:
     corpus = open_corpus(f"cirrus:{tmp_path}")
     assert (corpus.date, corpus.language) == ("2025-11-02", "de")
     assert cirrus(tmp_path) == ["It is lamp 0.", "It is lamp 1."]
-    assert list(corpus.chunks()) == list(open_corpus(f"cirrus:{tmp_path}").chunks())
+    again = open_corpus(f"cirrus:{tmp_path}").chunks()
+    assert [(*c, size) for c, size in corpus.chunks()] == [(*c, size) for c, size in again]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])

@@ -17,8 +17,8 @@ from pptx.util import Pt
 
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import (
-    book,
     mail,
+    office,
     open_document,
     plain_text,
     rich_text,
@@ -26,10 +26,9 @@ from retrieval.corpora.folder import (
     spreadsheet,
     tables,
     word,
-    zipped,
 )
 from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.numbers import shown_number
+from retrieval.corpora.folder.office import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from tests.retrieval.corpora import office_files
@@ -93,7 +92,7 @@ def test_an_epub_is_read_chapter_by_chapter_as_its_style_sheets_show_it(tmp_path
     path.write_bytes(epub_of("Lamps of Rowan", chapters))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("text/a.css", ".gone { display: none } .up { vertical-align: super }")
-    document = book.read(path)
+    document = open_document.read(path)
     assert document.title == "Lamps of Rowan"
     at_night = ("The fire", "At night")
     assert texts(document) == [
@@ -248,6 +247,42 @@ def test_merged_cells_are_repeated_and_hidden_ones_not_read(tmp_path: Path, bold
     ]
 
 
+def test_a_budget_has_its_title_its_unit_and_its_sections_in_bold_letters(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "a.xlsx")) as book:
+        bold = book.add_format({"bold": True})
+        costs = book.add_worksheet()
+        costs.merge_range("A1:C1", "Costs of Rowan", bold)
+        costs.write("A2", "in thousand euros")
+        costs.write_row("B4", ("Spent 1921", "Planned 1922"), bold)
+        for at, (name, *figures) in enumerate(
+            [("Lamps",), ("Oil", 4, 5), ("Total lamps", 4, 5), ("Ships",), ("Coal", 6, 7)], start=4
+        ):
+            costs.write_row(at, 0, (name, *figures), None if name in ("Oil", "Coal") else bold)
+    assert [text for _, text in texts(spreadsheet.read(tmp_path / "a.xlsx"))] == [
+        f"Costs of Rowan, {row} thousand euros."
+        for row in (
+            "Lamps, Oil, Spent 1921: 4 thousand euros, Planned 1922: 5",
+            "Lamps, Total lamps, Spent 1921: 4 thousand euros, Planned 1922: 5",
+            "Ships, Coal, Spent 1921: 6 thousand euros, Planned 1922: 7",
+        )
+    ]
+
+
+def test_a_short_line_of_word_in_bold_letters_is_a_heading(tmp_path: Path) -> None:
+    document = docx.Document()
+    for text in ("*Rowan", "*1 Lamps", "It has 7.", "*Carried, 9 to 4", "*Ships", "It has 3."):
+        document.add_paragraph().add_run(text.removeprefix("*")).bold = text.startswith("*")
+    document.save(tmp_path / "a.docx")
+    read = word.read(tmp_path / "a.docx")
+    assert read.title == ""
+    assert texts(read) == [
+        ((), "Rowan"),
+        (("1 Lamps",), "It has 7."),
+        (("1 Lamps",), "Carried, 9 to 4"),
+        (("Ships",), "It has 3."),
+    ]
+
+
 def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
     text, deck, book = (tmp_path / f"lamps{suffix}" for suffix in (".docx", ".pptx", ".xlsx"))
     made = docx.Document()
@@ -272,8 +307,8 @@ def test_a_comma_in_numbers_parts_no_cells_and_bad_rows_are_counted(tmp_path: Pa
     )
     document = plain_text.read(path)
     assert texts(document) == [
-        ((), "Town: Rowan, 1921: 4,5, 1922: 6,7."),
-        ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
+        ((), "Town: Rowan, 1921: 4.5, 1922: 6.7."),
+        ((), "Town: Elm, 1921: 1.5, 1922: 2.5."),
     ]
     assert [part.where for part in document.unread] == ["line 3"]
     path.write_text("lamp,year\n" + '"red"x,1931\n' * 100 + "blue,1932\n", encoding="utf-8")
@@ -309,10 +344,10 @@ def test_what_is_no_zip_or_unpacks_to_too_much_is_refused(tmp_path: Path) -> Non
     found = messages(tmp_path)
     for suffix, bomb, none, old in zip(suffixes, found[:4], found[4:8], found[8:], strict=True):
         assert "unpacks to 300 MB; at most 268 MB are read" in bomb
-        assert f"the file is damaged, or is not a {suffix} (BadZipFile)." in none
+        assert f"the file is damaged, or is not a {suffix} (File is not a zip file)." in none
         assert f"the file is encrypted, or is not a {suffix}" in old
     entities = b'<!DOCTYPE a [<!ENTITY b "lamp lamp"><!ENTITY c "&b;&b;">]><a>&c;</a>'
-    assert "".join(zipped.parsed(entities).itertext()) in {"", "&c;"}
+    assert "".join(office.parsed(entities).itertext()) in {"", "&c;"}
 
 
 def test_files_that_are_not_read_are_counted_by_ending(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.corpora import child_process, parquet
+from retrieval.corpora import child_process, corpus, parquet
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.records import Fields
@@ -226,6 +226,6 @@ def test_columns_may_have_dictionaries_numbers_gaps_and_other_names(tmp_path: Pa
 
 
 def test_without_pyarrow_an_error_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_LIBRARY", "no_such_library")
-    with pytest.raises(BadSource, match=r"no_such_library, which .*requirements-corpora\.txt"):
+    monkeypatch.setattr(corpus, "find_spec", lambda _: None)
+    with pytest.raises(BadSource, match=r"pyarrow, which .*requirements-corpora\.txt"):
         open_corpus(f"parquet:{tmp_path}")

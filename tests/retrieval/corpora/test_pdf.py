@@ -96,7 +96,7 @@ def test_cut_words_are_joined_and_forms_read_after_their_labels(tmp_path: Path) 
 def test_without_ocr_a_scan_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp is red."))
-    with pytest.raises(Unreadable, match="scanned pictures, and OCR is not installed") as caught:
+    with pytest.raises(Unreadable, match="a scanned picture, and OCR is not installed") as caught:
         pdf.read(tmp_path / "a.pdf")
     assert "apt install tesseract-ocr" in caught.value.hint
     with pytest.raises(Unreadable, match="no sentence, only fragments of text"):

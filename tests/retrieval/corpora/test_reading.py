@@ -203,6 +203,20 @@ def test_a_file_has_an_id_of_its_own_whatever_form_its_name_has(tmp_path: Path, 
     assert sorted(ids) == sorted([normalize("NFC", name), "a b.txt"])
 
 
+@cases("reading", "name", "text", "days")
+def test_each_text_of_a_file_is_of_its_own_day(
+    tmp_path: Path, name: str, text: str, days: list[list[str]]
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    pages = [page for chunk, _ in open_corpus(f"folder:{tmp_path}").chunks() for page in chunk]
+    found = [page for page in pages if isinstance(page, Page)]
+    said = [" ".join(page.sentences or [page.text]) for page in found]
+    assert [[text, page.date] for text, page in zip(said, found, strict=True)] == days
+    assert [f"{page.source}," in f"{name}, as of {page.date}," for page in found] == [
+        bool(day) for _, day in days
+    ]
+
+
 def test_an_empty_box_is_no_sentence_of_the_index_and_exponents_are_plain_characters() -> None:
     record = record_of(Page("a", "Mill", None, "", ("☐ It has a lift.", "It has a gate.")), ())
     assert record["text"] == "☐ It has a lift. It has a gate."

@@ -14,6 +14,7 @@ from tests.support.cases import cases, rules
 pytest.importorskip("libzim", reason="no libzim, which reads and writes ZIM files")
 
 from cli.index import command
+from retrieval.corpora import corpus
 from retrieval.corpora.cleaning import without_pronunciations
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.sources import of_whole_articles, open_corpus
@@ -199,7 +200,8 @@ def test_articles_after_a_bad_one_are_read(tmp_path: Path, monkeypatch: pytest.M
     reader = ZimReader(path)
     answers = reader.articles(wanted)
     read = [next(answers)]
-    os.kill(reader.pid, signal.SIGKILL)
+    assert reader._child.pid is not None
+    os.kill(reader._child.pid, signal.SIGKILL)
     read += answers
     reader.end()
     assert len(read) == 9
@@ -207,16 +209,17 @@ def test_articles_after_a_bad_one_are_read(tmp_path: Path, monkeypatch: pytest.M
     assert not isinstance(read[-1], Damaged)
     reader = ZimReader(path)
     reader.facts()
-    os.kill(reader.pid, signal.SIGSTOP)
+    assert reader._child.pid is not None
+    os.kill(reader._child.pid, signal.SIGSTOP)
     monkeypatch.setattr(zim, "_SECONDS", 0.2)
     assert [type(answer) for answer in reader.articles(wanted[:1])] == [Damaged]
     reader.end()
 
 
 def test_without_libzim_an_error_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zim, "_LIBRARY", "no_such_library")
+    monkeypatch.setattr(corpus, "find_spec", lambda _: None)
     message = refusal(tmp_path / "wiki.zim")
-    assert "no_such_library, which is not installed" in message
+    assert "libzim, which is not installed" in message
     assert "-m pip install -r" in message
     assert message.endswith("requirements-zim.txt")
 

@@ -141,7 +141,7 @@ class Halves(ClaimParser):
     def parse(self, text: str) -> ParsedClaim:
         parts = [CutStatement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
         halves = (ParsedStatement(part, Words().parse(part.text)) for part in parts)
-        return ParsedClaim(super().parse(text).read, tuple(halves))
+        return replace(super().parse(text), statements=tuple(halves))
 
 
 def test_progress_names_the_stages_of_each_statement_in_order() -> None:

@@ -24,7 +24,7 @@ from retrieval.recipes.recipes import NO_MODEL, RECIPES, SHIPPED
 from retrieval.stages.stage import Resources
 from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report
-from retrieval.words import DECIDED_BY_OWN
+from retrieval.words import ABOUT_OWN, DECIDED_BY_OWN
 from tests.retrieval.index.pages import ListCorpus
 from tests.retrieval.llm_judge.chat_server import chat_server, says, verdict
 from tests.retrieval.models.tiny_models import NLI, write_tiny_bart, write_tiny_classifier
@@ -95,6 +95,27 @@ def test_ones_own_papers_come_before_the_default_corpus(retriever: Retriever) ->
     assert sources["papers:deed.pdf"] == "Papers: deed.pdf"
     assert sources["Skerrow_Light"] == "islands"
     assert {"papers:deed.pdf"} < {item.sentence.document_id for item in left_open.evidence}
+
+
+def test_what_is_about_ones_own_papers_is_not_decided_by_a_text_about_something_else(
+    retriever: Retriever, tmp_path: Path
+) -> None:
+    text = "The lighthouse has a small shop. The lighthouse is closed on Sundays."
+    build(tmp_path / "rules", Page("rules.txt", "Rules", None, text, source="rules.txt"))
+    claim = "The lighthouse was first lit in 1880."  # which another lighthouse was in 1871
+    default = retriever.check(claim, "combined", lambda _: None)
+    assert (default.verdict.label, default.evidence[0].title) == (REFUTES, "Skerrow Light")
+    report = retriever.check(claim, "combined", lambda _: None, ("default", "rules"))
+    assert report.verdict.label == NOT_ENOUGH_INFO
+    assert report.notices[-1] == ABOUT_OWN
+    own = [item.sentence.document_id == "rules:rules.txt" for item in report.evidence]
+    assert own == sorted(own, reverse=True)  # the papers come first
+    assert own[0]
+    assert not any(item.selected for item in report.evidence if item.title == "Skerrow Light")
+    # A text that the claim names decides it.
+    claim = "A lighthouse guides ships."
+    report = retriever.check(claim, "combined", lambda _: None, ("default", "rules"))
+    assert (report.verdict.label, report.evidence[0].title) == (SUPPORTS, "Lighthouse")
 
 
 # --- the user's own models
