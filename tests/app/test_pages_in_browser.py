@@ -91,7 +91,7 @@ def test_a_claim_goes_from_the_form_to_its_result(browser: Chrome, web: WebProce
     assert text_of(browser, "#spoken") == ""
     done = web.worker.record(run, SECOND_HOP[:1], done)
     wait_for(browser, "document.querySelector('.group.hop')")
-    assert "because “Ida Holm” is open: Lighthouse of Varn → Ida Holm" in (
+    assert "because “Ida Holm” is not settled: Lighthouse of Varn → Ida Holm" in (
         text_of(browser, ".group.hop")
     )
     wait_for(browser, "document.getElementById('spoken').textContent === 'Round 2'")
