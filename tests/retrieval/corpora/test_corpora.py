@@ -4,7 +4,6 @@ import bz2
 import gzip
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from retrieval.corpora.corpus import BadPage, Page, readable_pages
 from retrieval.corpora.passages import WHOLE
 from retrieval.corpora.records import Fields
 from retrieval.corpora.sources import KNOWN, of_whole_articles, open_corpus
-from retrieval.corpora.wiki.cirrus import Wiki
+from retrieval.corpora.wiki.cirrus import wiki_named
 from retrieval.corpora.wiki.fever import plain_title
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import BadSource
@@ -117,7 +116,7 @@ def refused_fields(written: str) -> bool:
     ("corpora", "no_address", "", lambda url: web_address(url) is None),
     ("corpora", "no_fields", "", refused_fields),
     ("fever", "page_id", "title", plain_title),
-    ("cirrus", "name", "language address", lambda name: [*astuple(Wiki.named(name))]),
+    ("cirrus", "name", "language address", lambda name: [*wiki_named(name)]),
 )
 def test_texts_and_addresses_are_clean(rule: Any, given: list[Any], expected: object) -> None:
     assert rule(*given) == expected
