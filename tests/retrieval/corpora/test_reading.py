@@ -203,6 +203,7 @@ def test_a_file_has_an_id_of_its_own_whatever_form_its_name_has(tmp_path: Path, 
     assert sorted(ids) == sorted([normalize("NFC", name), "a b.txt"])
 
 
+@pytest.mark.server
 @cases("reading", "name", "text", "days")
 def test_each_text_of_a_file_is_of_its_own_day(
     tmp_path: Path, name: str, text: str, days: list[list[str]]
