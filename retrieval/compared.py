@@ -214,10 +214,16 @@ def exchanged(claim: str, ours: Span, sentence: str, theirs: Span) -> Unlike | N
 
 
 def _value_at(text: str, span: Span) -> Value | None:
-    """Return the value that is all of a span, ``None`` where there is none."""
+    """Return the value that is all of a span, ``None`` where there is none.
+
+    The end of a longer name is none: "Wales" in "New South Wales".
+    """
     found = _values(text[slice(*span)])
     whole = len(found) == 1 and (found[0].start, found[0].end) == (0, span[1] - span[0])
-    return _value(text, found[0].kind, *span) if whole else None
+    is_end = any(
+        one.start < span[0] < one.end and stems(text[one.start : span[0]]) for one in _values(text)
+    )
+    return _value(text, found[0].kind, *span) if whole and not is_end else None
 
 
 def _governs(ours: Value, theirs: Value) -> bool:

@@ -149,7 +149,19 @@ class Spelling:
         ranks = {one: (edit_distance(written, one), -count) for one, count in near.items()}
         ranked = self._names_among(sorted(ranks, key=lambda one: (ranks[one], one))[:_COMPARED])
         tied = len(ranked) > 1 and ranks[ranked[0]] == ranks[ranked[1]]
-        return ranked[0] if ranked and not tied else None
+        return (
+            ranked[0]
+            if ranked and not tied and self._is_known(names[-1], word, ranked[0])
+            else None
+        )
+
+    def _is_known(self, name: str, word: str, meant: str) -> bool:
+        """Return whether the corpus has a name of several words with the word that may be meant."""
+        if " " not in name:
+            return True
+        known = name.replace(word, _in_the_case_of(word, meant))
+        (texts,) = self._store.phrase_matches([PhraseSearch((known,), 1)])
+        return bool(texts or self._store.title_matches([known]))
 
     def _names_among(self, words: list[str]) -> list[str]:
         """Return the words that texts of the corpus always begin with a capital."""
