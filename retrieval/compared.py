@@ -105,6 +105,7 @@ _PEOPLE = re.compile(
     r"(?:(?:South|North) )?\w+(?:ish|ese|[aeiy]an|ican|[gm]an|ani|aeli)"
     r"|Czech|Dutch|French|Greek|Iraqi|Swiss|Thai|Welsh"
 )
+_NEAR = 100  # characters before and after a value that show its role
 _PLACING = frozenset(("in", "on", "at", "near", "of"))
 # Within a noun phrase these lead to the name at its end: "by the painter Ida Holm".
 _LEADING = _PLACING | {"by", "from", "to", "through"}
@@ -325,7 +326,8 @@ def _values(text: str) -> list[Value]:
 
 
 def _value(text: str, kind: Kind, start: int, end: int) -> Value:
-    before, after = text[:start], text[end:]
+    # Only what is near: the time that long hostile texts take must not grow with its square.
+    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     lead, governor = _led(before, within_a_phrase=kind == "name")
     listed = bool(_LISTED[0].match(after) or _LISTED[1].search(before))
     kind = "people" if _PEOPLE.fullmatch(text[start:end]) else kind
@@ -338,7 +340,7 @@ def _led(before: str, *, within_a_phrase: bool) -> tuple[str, str]:
     words = [one for one in reversed(clause.split()) if one.casefold() not in _PASSED]
     words = [one for one in words if not one.endswith("ly")]
     if not words:
-        return ("" if clause == before else ","), ""
+        return ("" if clause == before and len(before) < _NEAR else ","), ""
     at = 0
     if within_a_phrase:
         little = next((n for n, one in enumerate(words[:5]) if not _says(one)), 0)
