@@ -298,7 +298,7 @@ def _items(
     number = 0
     for sentence in sentences:
         said = " ".join(text[sentence.start : sentence.end].split())
-        claims = []
+        claims, offered = [], sentence.kind in _OFFERED
         for claim in sentence.claims:
             number += 1
             ready = sentence.checkable and not claim.unclear
@@ -310,7 +310,7 @@ def _items(
                     rows=-(-len(written) // _LINE) or 1,
                     taken=str(number) in taken if chosen else ready,
                     replaced=claim.replaced,
-                    unclear=tuple(map(_asked_for, claim.unclear)) if sentence.kind in _OFFERED else (),
+                    unclear=tuple(map(_asked_for, claim.unclear if offered else ())),
                 )
             )
         words = said.rstrip(".")
@@ -320,7 +320,7 @@ def _items(
             end=sentence.end,
             kind=sentence.kind,
             named=_NAMED[sentence.kind],
-            offered=sentence.kind in _OFFERED,
+            offered=offered,
             claims=tuple(claims),
             as_said=[claim.text.rstrip(".") for claim in sentence.claims] == [words],
         )

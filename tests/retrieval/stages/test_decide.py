@@ -503,10 +503,11 @@ def test_files_of_different_days_that_contradict_each_other_are_named_with_their
         state = ClaimState(claim, parsed, evidence=tuple(found), documents=tuple(read))
         return list(contrary_texts(state))
 
-    assert notices(*said) == [
+    (notice,) = notices(*said)
+    assert notice == (
         "The texts contradict each other. The newer, “Letter” of 3 May 2025, seems to support"
         " the claim; the older, “Note” of 1 May 2025, seems to refute it."
-    ]
+    )
     assert notices(said[0], ("Letter", "2025-05-01", SUPPORTS)) == []  # of one day
     assert notices(said[0], ("Letter", None, SUPPORTS)) == []
     assert notices(said[0], ("Letter", "2025-05-03", REFUTES)) == []
