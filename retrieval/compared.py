@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from retrieval.result import ClaimResult, Evidence
+from retrieval.text.word_forms import nfkd, without_marks
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
-Kind: TypeAlias = Literal["date", "number", "name"]
+Kind: TypeAlias = Literal["date", "number", "people", "name"]
 Span: TypeAlias = tuple[int, int]
 
 _WORD = re.compile(r"\w+(?:[.,'’]\w+)*")  # noqa: RUF001 - a curly quote is meant
@@ -30,11 +31,14 @@ _LITTLE = _words(
     "a an the this that these those it its he she they his her their him them i we you who which",
     "and or as than then also there is are was were be been being am has have had do does did can",
     "could will would may might shall should must of in on at to for from by with into about over",
-    "under between during until since after before not no",
+    "under between during until since after before because not no",
 )
 _DENYING = _words(
     "not no never none nor neither without cannot false falsely wrong wrongly incorrect",
     "incorrectly myth untrue deny denied denies refused failed",
+)
+_SHORT_NOT = re.compile(
+    r"\w+n['’]t|(?:is|are|was|were|do|does|did|has|have|had|ca|wo|could|would|should)nt"  # noqa: RUF001
 )
 # After these a sentence takes back what it has said, so no part of it stands alone.
 _TURNING = _words(
@@ -67,10 +71,12 @@ _IRREGULAR = {
     )
     for form in forms.split()
 }
+_COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+_NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED, start=2)}
 _ENDINGS = re.compile(r"(?:'s|’s|ings?|ies|ied|ers?|ors?|es|ed|s|y|e)\Z")  # noqa: RUF001
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _NAME = r"[^\W\d_a-z][\w'’-]*(?:\.\w[\w'’-]*)*"  # noqa: RUF001 - a curly quote is meant
-_PARTS = "southern|northern|eastern|western|central|south|north|east|west"
+_PARTS = "(?:north|south)-?(?:ea|we)st(?:ern)?|(?:ea|we)st(?:ern)?|(?:nor|sou)th(?:ern)?|central"
 _VALUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "date",
@@ -82,8 +88,8 @@ _VALUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "number",
         re.compile(
-            r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?: (?:thousand|million|billion|trillion|percent))?%?"
-            r"(?!\w)"
+            rf"(?<![\w.,])(?:\d[\d,]*(?:\.\d+)?|\b(?i:{'|'.join(_NUMBERS)})(?!-))"
+            r"(?: (?:thousand|million|billion|trillion|percent))?%?(?!\w)"
         ),
     ),
     (
@@ -94,17 +100,47 @@ _VALUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_BEFORE = re.compile(r"(\w+)(?: (?:the|a|an|about|around|nearly))*\W*\Z")
+# A name that says of which people somebody or something is.
+_PEOPLE = re.compile(
+    r"(?:(?:South|North) )?\w+(?:ish|ese|[aeiy]an|ican|[gm]an|ani|aeli)"
+    r"|Czech|Dutch|French|Greek|Iraqi|Swiss|Thai|Welsh"
+)
+_PLACING = frozenset(("in", "on", "at", "near", "of"))
+# Within a noun phrase these lead to the name at its end: "by the painter Ida Holm".
+_LEADING = _PLACING | {"by", "from", "to", "through"}
+# These are no answer where a land or a town is asked for, and the other way round.
+_NATURE = re.compile(
+    r"\b(?:Sea|Ocean|Gulf|Bay|Strait|River|Lake|Desert|Mountains|Hills|Alps|Himalayas|Range|Valley)\b"
+)
+_BOUNDS = frozenset(("than", "over", "under", "least", "most", "above", "below"))
+# Words that change nothing about the role of what follows them.
+_PASSED = _words("the a an about around nearly almost exactly only also first then sometime")
+_ONE_VERB = {"are": "is", "was": "is", "were": "is"}
+_PART = re.compile(rf"(?:{_PARTS})\b", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r" \(.*\)")
+_PRONOUN = re.compile(r"(?:It|He|She|They|Its|His|Her|Their|This|These)\b")
+_LISTED = (
+    re.compile(rf",? (?:and|or) (?:the )?(?:{_PARTS}\b|{_NAME}|\d)|, {_NAME}"),
+    re.compile(rf"(?:\b{_NAME}|\d),? (?:and|or) (?:the )?\Z"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A date, a number or a name in a text, and the word that leads to it ("in", "by")."""
+    """A date, a number, a people or a name in a text, and its role there.
+
+    ``lead``: the word that leads to it ("in", "by", "is"), "" where the text begins with it.
+    ``governor``: the word before that. ``heads``: the stems of the words after it that it belongs
+    to ("inhabitants"). ``listed``: it is one of several.
+    """
 
     kind: Kind
     start: int
     end: int
-    before: str
+    lead: str
+    governor: str
+    heads: tuple[str, ...]
+    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,40 +162,85 @@ def shared_names(claim: str, text: str) -> bool:
     return not stems(text).keys().isdisjoint(named or stems(claim))
 
 
+def is_named(claim: str, title: str) -> bool:
+    """Return whether a claim has the last word of a title, such as a surname."""
+    words = [*stems(_IN_BRACKETS.sub("", title))]
+    return bool(words) and words[-1] in stems(claim)
+
+
 def missing(claim: str, item: Evidence) -> frozenset[str]:
     """Return the stems of the claim that neither the sentence nor its title has."""
     return frozenset(stems(claim).keys() - stems(f"{item.title} {item.sentence}").keys())
 
 
-def unlike(claim: str, item: Evidence) -> Unlike | None:
-    """Return where the sentence gives another value for the same: all else of the claim is in it.
+def is_of_another(claim: str, item: Evidence) -> bool:
+    """Return whether a sentence speaks of something else than the claim, as far as words show it.
 
-    ``None`` also where several values could be meant.
+    Its "it" is what the title names; a tiger shark is no tiger, and Western Varnland not Varnland.
     """
-    absent = missing(claim, item)
-    ours = [one for one in _values(claim) if absent and absent <= set(_of(claim, one))]
-    if len(ours) != 1:
+    title = _IN_BRACKETS.sub("", item.title)
+    own, asked = stems(title).keys(), stems(claim).keys()
+    if own.isdisjoint(asked):
+        return bool(_PRONOUN.match(item.sentence))
+    common = title.rpartition(" ")[2].islower() and " " in title
+    return bool(own - asked) and bool(common or _PART.match(title))
+
+
+def unlike(claim: str, item: Evidence) -> Unlike | None:
+    """Return where the sentence gives another value for the same.
+
+    All else of the claim is in it, or the same is said of its subject: "built in". The values are
+    of one kind and have the same role. ``None`` also where several could be meant.
+    """
+    absent, values = missing(claim, item), _values(claim)
+    subject = set(_of(claim, values[0])) if values else set()
+    found = [
+        Unlike((ours.start, ours.end), (theirs.start, theirs.end))
+        for ours in values
+        if not absent.isdisjoint(_of(claim, ours)) and not ours.listed and ours.lead not in _BOUNDS
+        for theirs in _instead(claim, ours, item)
+        if absent <= set(_of(claim, ours))
+        or (absent.isdisjoint(subject) and _says(ours.governor) and _governs(ours, theirs))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def exchanged(claim: str, ours: Span, sentence: str, theirs: Span) -> Unlike | None:
+    """Return two spans that a proof sets against each other, if both are values in one role."""
+    one, other = _value_at(claim, ours), _value_at(sentence, theirs)
+    if one is None or other is None or one.kind != other.kind:
         return None
+    return Unlike(ours, theirs) if _has_role(claim, one, sentence, other) else None
+
+
+def _value_at(text: str, span: Span) -> Value | None:
+    """Return the value that is all of a span, ``None`` where there is none."""
+    found = _values(text[slice(*span)])
+    whole = len(found) == 1 and (found[0].start, found[0].end) == (0, span[1] - span[0])
+    return _value(text, found[0].kind, *span) if whole else None
+
+
+def _governs(ours: Value, theirs: Value) -> bool:
+    return _stem(ours.governor) == _stem(theirs.governor)
+
+
+def _instead(claim: str, ours: Value, item: Evidence) -> list[Value]:
+    """Return the values of a sentence that stand where a value of the claim stands."""
+    known = stems(f"{claim} {item.title}").keys()
+    values = _values(item.sentence)
+    like = [one for one in values if one.kind == ours.kind]
     theirs = [
         one
-        for one in _values(item.sentence)
-        if one.kind == ours[0].kind and _is_other(claim, item, one)
+        for one in like
+        if _has_role(claim, ours, item.sentence, one)
+        and _is_other(claim, item, one)
+        and (_stem(one.governor) in known or _may_be_of_it(ours, one, values))
     ]
-    if len(theirs) > 1:
-        theirs = [one for one in theirs if one.before == ours[0].before]
-    if len(theirs) != 1:
-        return None
-    return Unlike((ours[0].start, ours[0].end), (theirs[0].start, theirs[0].end))
-
-
-def same_kind(claim: str, ours: Span, sentence: str, theirs: Span) -> Unlike | None:
-    """Return the values within two spans that can stand for each other, if each has just one."""
-    for kind in ("date", "number", "name"):
-        one = [v for v in _values(claim) if v.kind == kind and _inside(v, ours)]
-        other = [v for v in _values(sentence) if v.kind == kind and _inside(v, theirs)]
-        if len(one) == len(other) == 1:
-            return Unlike((one[0].start, one[0].end), (other[0].start, other[0].end))
-    return None
+    if is_of_another(claim, item):
+        return [one for one in theirs if one.governor.istitle() and _stem(one.governor) in known]
+    if len(theirs) > 1 or (ours.kind == "date" and len(like) > 1):
+        return [one for one in theirs if _stem(one.governor) in known]
+    return theirs
 
 
 def values_in(claim: str) -> frozenset[str]:
@@ -170,7 +251,7 @@ def values_in(claim: str) -> frozenset[str]:
 def denies(text: str) -> bool:
     """Return whether a text has a word that denies."""
     words = [found[0].casefold() for found in _WORD.finditer(text)]
-    return any(word in _DENYING or word.endswith(("n't", "n’t")) for word in words)  # noqa: RUF001
+    return any(word in _DENYING or _SHORT_NOT.fullmatch(word) for word in words)
 
 
 def turns(text: str) -> bool:
@@ -233,9 +314,88 @@ def _values(text: str) -> list[Value]:
                 continue
             if kind == "name" and not stems(match[0]):
                 continue
-            before = _BEFORE.search(text[:start])
-            found.append(Value(kind, start, end, before[1].casefold() if before else ""))
+            found.append(_value(text, kind, start, end))
     return sorted(found, key=lambda one: one.start)
+
+
+def _value(text: str, kind: Kind, start: int, end: int) -> Value:
+    before, after = text[:start], text[end:]
+    lead, governor = _led(before, within_a_phrase=kind == "name")
+    listed = bool(_LISTED[0].match(after) or _LISTED[1].search(before))
+    kind = "people" if _PEOPLE.fullmatch(text[start:end]) else kind
+    return Value(kind, start, end, lead, governor, _heads(kind, lead, after), listed)
+
+
+def _led(before: str, *, within_a_phrase: bool) -> tuple[str, str]:
+    """Return the word that leads to what follows a text, and the word before that."""
+    clause = re.split(r"[^\w\s'’-]", before)[-1]  # noqa: RUF001 - a curly quote is meant
+    words = [one for one in reversed(clause.split()) if one.casefold() not in _PASSED]
+    words = [one for one in words if not one.endswith("ly")]
+    if not words:
+        return ("" if clause == before else ","), ""
+    at = 0
+    if within_a_phrase:
+        little = next((n for n, one in enumerate(words[:5]) if not _says(one)), 0)
+        at = little if words[little] in _LEADING else 0
+    lead, governor = words[at].casefold(), words[at + 1] if len(words) > at + 1 else ""
+    return _ONE_VERB.get(lead, _stem(lead)), governor
+
+
+def _heads(kind: Kind, lead: str, after: str) -> tuple[str, ...]:
+    """Return the stems of the words that a value belongs to; of a subject, that of its verb."""
+    words = re.split(r"[^\w\s-]", after)[0].split()
+    if kind == "number":
+        return tuple(map(_stem, words[:3]))
+    if not lead:
+        return tuple(_ONE_VERB.get(one, _stem(one)) for one in words[:1])
+    of = (one for one in words[:1] if one not in _PASSED and _says(one))
+    return tuple(_stem(one) for one in of if kind != "date" and one.islower())
+
+
+def _has_role(claim: str, ours: Value, sentence: str, theirs: Value) -> bool:
+    """Return whether a value stands where that of the claim stands."""
+    if theirs.listed:
+        return False
+    if ours.kind == "number" and ours.heads:
+        rate = "per" in ours.heads
+        return ours.heads == theirs.heads if rate else ours.heads[0] in theirs.heads
+    days = {"in", "on"} if ours.kind == "date" else set()
+    if ours.lead != theirs.lead and not {ours.lead, theirs.lead} <= days:
+        return False
+    places = (claim[ours.start : ours.end], sentence[theirs.start : theirs.end])
+    if len({bool(_NATURE.search(one)) for one in places}) > 1:
+        return False
+    if sentence[theirs.end :].startswith(" of ") and ours.kind == "name":
+        return False
+    if not ours.lead:
+        return _says_the_same(claim[ours.end :], sentence[theirs.end :])
+    return ours.heads == theirs.heads or (ours.kind == "people" and not ours.heads)
+
+
+def _says_the_same(ours: str, theirs: str) -> bool:
+    """Return whether what is said of a subject is said of another one in the same words.
+
+    Others may stand before them: "was a general and the first president".
+    """
+    verb, *rest = (_ONE_VERB.get(one, one) for one in _WORD.findall(ours.casefold()))
+    other, *more = (_ONE_VERB.get(one, one) for one in _WORD.findall(theirs.casefold()))
+    at = next((n for n in range(len(more)) if more[n : n + len(rest)] == rest), None)
+    if verb != other or at is None:
+        return False
+    return all(one in ("a", "an", "the", "and") or _says(one) for one in more[:at])
+
+
+def _may_be_of_it(ours: Value, theirs: Value, values: Collection[Value]) -> bool:
+    """Return whether a value may be said of what the claim is about, as nothing shows the contrary.
+
+    In "the largest lake after Lake Holm in Ostrea", Ostrea is said of Lake Holm.
+    """
+    if not theirs.governor or theirs.kind == "number":
+        return True
+    if theirs.governor[0].isupper():
+        before = [one for one in values if one.kind == "name" and one.end < theirs.start]
+        return not before or before[-1].lead in _PLACING
+    return not (_says(ours.governor) and _says(theirs.governor))
 
 
 def _is_other(claim: str, item: Evidence, value: Value) -> bool:
@@ -254,19 +414,18 @@ def _of(text: str, value: Value) -> list[str]:
     return list(stems(text[value.start : value.end]))
 
 
-def _inside(value: Value, span: Span) -> bool:
-    return span[0] <= value.start and value.end <= span[1]
-
-
 def _says(word: str) -> bool:
     return word.casefold() not in _LITTLE
 
 
 def _stem(word: str) -> str:
-    small = word.casefold()
+    """Return the stem of a word, "" for no word."""
+    small = without_marks(nfkd(word.casefold()))
+    if small in _NUMBERS:
+        return _NUMBERS[small]
     if small in _IRREGULAR:
         return _IRREGULAR[small]
-    if small[0].isdigit():
+    if not small or small[0].isdigit():
         return small
     cut = small
     while len(cut) > 3 and (shorter := _ENDINGS.sub("", cut, count=1)) != cut and len(shorter) > 2:

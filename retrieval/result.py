@@ -351,7 +351,8 @@ class ClaimResult(_Part):
     """Version of ESOTERIC that checked the claim. Empty in older results."""
     did_you_mean: str | None = None
     """The claim with other words where it may be misspelt: a word of it is in no text of the
-    corpus, and one letter away from one that many have, or that makes a title; else null."""
+    corpus, and one letter away from one that many have, or that makes a title; or the claim is not
+    settled, and a name in it is one letter away from a title; else null."""
 
     @cached_property
     def credits(self) -> dict[str, str]:

@@ -98,7 +98,7 @@ STOPPED: dict[Stopped, str] = {
     "decided": "the evidence was enough to decide",
     "unchanged": "the best sentences no longer changed",
     "nothing new": "nothing new of use was found",
-    "hops": "the limit of hops was reached",
+    "hops": "the limit of rounds was reached",
     "time": "the time allowed was used up",
 }
 STAGES = {record.name: record.words for record in RECORDS.values()}

@@ -122,7 +122,7 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
     events = services().store.events(job.id, 0)
     answer, files = answer_of(result), file_links(job.id, result)
     found = cards(result, files, answer.differences, answer.opposing)
-    shown, unused = closest_first(result, found)
+    shown, unused = closest_first(result, found, answer.quoted)
     about, asker = FeedbackStore(services().database).about(job.id), visitor()
     continued_from = known_job(job.continued_from)
     return render_template(

@@ -24,6 +24,7 @@ from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.compared import opposed
 from retrieval.errors import Problem
+from retrieval.recipes.recipes import DEFAULT_RECIPE
 from retrieval.result import Evidence
 from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
@@ -130,6 +131,7 @@ def list_page(
     return render_template(
         "list.html",
         claims=claims,
+        usual=claims.recipe == DEFAULT_RECIPE,
         searched=list(filter(None, titles)),
         gone=sum(title is None for title in titles),
         left=seconds_left(claims, health.workers),

@@ -15,9 +15,11 @@ from app.result.proof import Difference, differences
 from retrieval.compared import (
     Unlike,
     denies,
+    exchanged,
+    is_named,
+    is_of_another,
     missing,
     opposed,
-    same_kind,
     shared_names,
     stems,
     unlike,
@@ -56,7 +58,14 @@ FIXED = (
 
 _LONGEST = 16  # words of a line that is read at a glance
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
+_POINTS_BACK = re.compile(r"(?:\w+ )?(?:this|these|those|such)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
+# Words that a text says nothing about only together with what is compared.
+_COMPARED = re.compile(
+    r"(?:more|most|less|least|fewer|way|any|every|today"
+    r"|(?:old|young|tall|larg|bigg|small|long|short|high|low|bett|warm|pretti|nic)er)\b",
+    re.IGNORECASE,
+)
 _TIME = re.compile(r"(?:in|on|since|from) (?:[A-Z][a-z]+ )?(?:\d{1,2} [A-Z]|\d{4}\b)")
 # Before these a claim may stand after "where": "where Alfred Nobel died".
 _STANDS = re.compile(
@@ -192,6 +201,8 @@ def _sentence(result: ClaimResult, shown: Shown) -> str:
     item = result.evidence[shown.rank - 1] if shown.rank else None
     if item is None or item.stance != result.verdict.label or result.decider != "verifier":
         return ""
+    if is_of_another(result.claim, item) or _POINTS_BACK.match(item.sentence):
+        return ""
     absent = missing(result.claim, item)
     lacks = len(absent) > 1 or absent & values_in(result.claim)
     short = len(shown.sentence.split()) <= _LONGEST
@@ -213,7 +224,7 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
     """Return the number of the sentence that shows best why the verdict is as it is.
 
     Of a refuted claim the first that gives another value; else the one that has most of the claim,
-    from a document of its name. It comes with the words that differ.
+    from a document of its name, and not of another thing. It comes with the words that differ.
     """
     said = result.verdict.leans or result.verdict.label
     selected = [n for n, item in enumerate(result.evidence, 1) if item.selected]
@@ -221,12 +232,14 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
     found = [n for n in selected if result.evidence[n - 1].stance == said or n in differ]
     found = found or _together(result, selected, differ) or selected
 
-    def key(number: int) -> tuple[bool, bool, int, int]:
+    def key(number: int) -> tuple[bool, bool, bool, int, int]:
         item = result.evidence[number - 1]
         # The arithmetic is about the first sentence with its label.
         counts = result.verdict.judge.endswith(WITH_QUANTITIES) and not differ
         absent = 0 if counts else len(missing(result.claim, item))
-        return number not in differ, not shared_names(result.claim, item.title), absent, number
+        named = shared_names(result.claim, item.title)
+        own = named and not is_of_another(result.claim, item)
+        return number not in differ, not own, not named, absent, number
 
     rank = min(found, key=key, default=None)
     return rank, None if rank is None else differ.get(rank)
@@ -252,20 +265,16 @@ def _together(result: ClaimResult, selected: Collection[int], differ: Collection
 
 def _differ(result: ClaimResult) -> dict[int, Unlike]:
     """Return where selected sentences give another value: by their words, or by the proof."""
-    found = {
-        number: words
-        for number, item in enumerate(result.evidence, 1)
-        if item.selected and (words := unlike(result.claim, item)) is not None
-    }
-    for one in differences(result):
-        for number, item in enumerate(result.evidence, 1):
-            inside = item.start <= one.start and one.end <= item.end
-            if item.document != one.document or not inside or number in found:
-                continue
-            theirs = one.start - item.start, one.end - item.start
-            words = same_kind(result.claim, one.claim_span, item.sentence, theirs)
-            if words is not None and item.selected:
-                found[number] = words
+    found: dict[int, Unlike] = {}
+    proved = differences(result)
+    for number, item in enumerate(result.evidence, 1):
+        words = unlike(result.claim, item)
+        for one in proved if words is None else ():
+            if one.document == item.document and item.start <= one.start and one.end <= item.end:
+                theirs = one.start - item.start, one.end - item.start
+                words = exchanged(result.claim, one.claim_span, item.sentence, theirs)
+        if item.selected and words is not None:
+            found[number] = words
     return found
 
 
@@ -305,14 +314,18 @@ def _nearest(
     for name in result.about:
         if name in read and shared_names(result.claim, read[name].title):
             shown = _closest(result, read[name])
-            return shown, _lacks(result, shown.title)
+            return shown, _lacks(result, shown)
     if result.absent:
-        return None, _lacks(result, "")
+        return None, _absent(result)
     for number, item in enumerate(result.evidence, 1):
-        if item.selected and shared_names(result.claim, item.title):
+        if item.selected and _is_about(result, item.title):
             shown = _shown(result, number, None)
-            return shown, _lacks(result, shown.title)
+            return shown, _lacks(result, shown)
     return None, (_fixed("No text that was found is about it."),)
+
+
+def _is_about(result: ClaimResult, title: str) -> bool:
+    return is_named(result.claim, title) and shared_names(result.claim, title)
 
 
 def _closest(result: ClaimResult, document: Document) -> Shown:
@@ -327,14 +340,21 @@ def _closest(result: ClaimResult, document: Document) -> Shown:
     return Shown(document.id, document.reference, best, None)
 
 
-def _lacks(result: ClaimResult, title: str) -> tuple[Bit, ...]:
-    """Return the line that says what a document lacks: "“Alfred Nobel” does not say where …"."""
+def _absent(result: ClaimResult) -> tuple[Bit, ...]:
+    """Return the line that names what no text has."""
+    names = [Bit(f"“{words}”", "claim") for words in result.absent]
+    verb = "occur" if names[1:] else "occurs"
+    return *_joined(names), _fixed(f" {verb} in none of the texts that were searched.")
+
+
+def _lacks(result: ClaimResult, shown: Shown) -> tuple[Bit, ...]:
+    """Return the line that says what a document lacks: "“Alfred Nobel” does not say where …".
+
+    What its text has is not lacking, whatever the sentence beside the line says.
+    """
     if result.absent:
-        names = [Bit(f"“{words}”", "claim") for words in result.absent]
-        verb = "occur" if names[1:] else "occurs"
-        end = _fixed(f" {verb} in none of the texts that were searched.")
-        return *_joined(names), end
-    begin = Bit(f"“{title}”", "evidence")
+        return _absent(result)
+    begin = Bit(f"“{shown.title}”", "evidence")
     of = result.not_settled.open if result.not_settled else ()
     claim = result.claim.rstrip(" .!?")
     if len(of) == 1 and (rest := claim[: of[0][0]].rstrip()) and of[0][1] >= len(claim):
@@ -343,10 +363,11 @@ def _lacks(result: ClaimResult, title: str) -> tuple[Bit, ...]:
         if asks and _STANDS.search(rest) and not denies(rest):
             asked = Bit(_within(result, rest), "claim")
             return begin, _fixed(f" {_SAYS_NOT} {asks} "), asked, _fixed(".")
-    words = result.missing
-    if not words:
+    read = " ".join(one.text for one in result.documents if one.id == shown.document)
+    words = [_bare(one) for one in result.missing if stems(one).keys() - stems(read).keys()]
+    if not words or _COMPARED.match(words[0]):
         return begin, _fixed(f" {_SAYS_NOT} "), Bit(f"“{claim}”", "claim"), _fixed(".")
-    quoted = [Bit(f"“{_bare(one)}”", "claim") for one in words]
+    quoted = [Bit(f"“{one}”", "claim") for one in words]
     return begin, _fixed(f" {_SAYS_NOTHING} "), *_joined(quoted), _fixed(".")
 
 

@@ -20,6 +20,8 @@ from retrieval.words import balance_of
 # A neighbour is cut where it is longer, and a text is shown whole where hardly more is left.
 _LONGEST = 160
 _HARDLY_MORE = 60
+# Sentences on each side that are shown; the best one had a part in the verdict with two.
+_NEIGHBOURS, _OF_THE_BEST = 1, 2
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")  # noqa: RUF001 - curly quotes are meant
 # A long sentence is found by its first and last words: a page may have notes between others.
 _ENOUGH_WORDS = 4
@@ -97,9 +99,12 @@ class Source:
 
 
 def closest_first(
-    result: ClaimResult, found: Sequence[Card]
+    result: ClaimResult, found: Sequence[Card], quoted: Shown | None
 ) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
     """Return the cards that are shown, and those that speak neither for nor against the verdict.
+
+    That of the ``quoted`` sentence is shown, and those whose sentences were read with a telling
+    one.
 
     Of a claim that is not settled, those of the documents that it is about come first, used or not,
     and none is shown of a document that shares no name with it.
@@ -107,7 +112,8 @@ def closest_first(
     if result.verdict.level != "unsettled":
         telling = [card for card in found if result.statements or set(card.looks) - {"unsettled"}]
         read_with = {key.document_id for card in telling for i in card.items for key in i.item.path}
-        shown = [card for card in found if card in telling or card.document in read_with]
+        beside = {*read_with, *([quoted.document] if quoted else [])}
+        shown = [card for card in found if card in telling or card.document in beside]
         return tuple(shown), tuple(card for card in found if card not in shown)
     closest = {item.document for item in result.closest}
     named = [card for card in found if _shares_name(result, card)]
@@ -173,7 +179,11 @@ def _card(
     best = items[0].item
     # A document that was not kept with the result is its best sentence.
     text, shift = (document.text, 0) if document else (best.sentence, best.start)
-    windows = [_window(text, one.item, shift) for one in items]
+    first = max(result.selected, key=lambda item: item.score, default=None)
+    windows = [
+        _window(text, one.item, shift, _OF_THE_BEST if one.item is first else _NEIGHBOURS)
+        for one in items
+    ]
     pieces = _pieces(text, shift, found, {one.rank for one in items}, windows, differences)
     return Card(
         document=best.document,
@@ -283,11 +293,13 @@ def at_sentence(url: str, sentence: str) -> str:
     return f"{url}{'' if parts.fragment else '#'}:~:text={found}"
 
 
-def _window(text: str, item: Evidence, shift: int) -> tuple[int, int]:
+def _window(text: str, item: Evidence, shift: int, neighbours: int) -> tuple[int, int]:
     """Return the offsets of a sentence with its neighbours, and with what it was read with."""
     start = min(max(0, item.start - shift), len(text))
     end = min(max(start, item.end - shift), len(text))
-    begin, stop = _before(text, start), _after(text, end)
+    begin, stop = start, end
+    for _ in range(neighbours):
+        begin, stop = _before(text, begin), _after(text, stop)
     for context in filter(None, (item.context_before, item.context_after)):
         place = text.find(context)
         if place >= 0:

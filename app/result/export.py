@@ -194,13 +194,13 @@ def _claim_review(job: Job, published: Published) -> str:
 FORMATS: dict[str, Format] = {
     "html": Format("Web page", "html", "text/html"),
     "pdf": Format("PDF", "pdf", "application/pdf"),
-    "md": Format("Markdown", "md", "text/markdown"),
-    "csv": Format("CSV", "csv", "text/csv"),
+    "md": Format("Text (Markdown)", "md", "text/markdown"),
+    "csv": Format("Table (CSV)", "csv", "text/csv"),
     "xlsx": Format(
         "Excel", "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
     ),
-    "json": Format("JSON", "json", "application/json"),
-    "jsonl": Format("JSON lines", "jsonl", "application/x-ndjson"),
+    "json": Format("For programs (JSON)", "json", "application/json"),
+    "jsonl": Format("For programs (JSON lines)", "jsonl", "application/x-ndjson"),
     "claimreview": Format("ClaimReview", "jsonld", "application/ld+json"),
 }
 EXPORTS: dict[ClaimFormat, Callable[[Job, Published], str | bytes]] = {

@@ -129,7 +129,7 @@ def claim_page(published: Published) -> str:
     result = published.result
     answer = answer_of(result)
     found = cards(result, {}, answer.differences, answer.opposing)
-    shown, _ = closest_first(result, found)
+    shown, _ = closest_first(result, found, answer.quoted)
     return render_template(
         "published_claim.html",
         published=published,

@@ -23,7 +23,7 @@ from retrieval.types import (
     Label,
     Span,
 )
-from retrieval.words import begins_statement
+from retrieval.words import begins_statement, counted
 from worker.jobs import Event
 
 Kind: TypeAlias = Literal["statement", "looked", "asked", "opened", "read", "hop", "model"]
@@ -138,7 +138,7 @@ def trail_of(result: ClaimResult) -> tuple[Group, ...]:
     groups = []
     for hop in result.hops:
         read = _best_first([_found(one, result) for one in result.documents if one.hop == hop.hop])
-        found = f"{hop.sentences} relevant"
+        found = f"{counted(hop.sentences, 'sentence')} about the claim"
         if hop.hop > 1:
             words = (result.words_at(span) for span in result.hops[hop.hop - 2].missing)
             still_open = tuple(filter(None, words))

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import warnings
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -39,7 +39,7 @@ class ChildTooSlow(ChildEnded):
     """The process did not answer in time, and was ended."""
 
 
-class ChildProcess:
+class ChildProcess(AbstractContextManager["ChildProcess"]):
     """A process that answers requests with the function ``serve(connection)`` of a module."""
 
     def __init__(self, module: str, memory: int | None = None) -> None:
@@ -48,9 +48,6 @@ class ChildProcess:
         self._memory = memory
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
-
-    def __enter__(self) -> ChildProcess:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         self.end()

@@ -16,10 +16,8 @@ from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.corpora.wiki.zim import ZimCorpus
 from retrieval.errors import BadSource
 
-_OF_RECORDS: dict[str, Callable[[Path, Fields], Corpus]] = {
-    "jsonl": JsonlCorpus,
-    "parquet": ParquetCorpus,
-}
+_OF_RECORDS: dict[str, Callable[[Path, Fields], Corpus]]
+_OF_RECORDS = {"jsonl": JsonlCorpus, "parquet": ParquetCorpus}
 _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "fever": FeverCorpus,
     "folder": FolderCorpus,
@@ -29,11 +27,8 @@ _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "cirrus-whole": partial(CirrusCorpus, whole=True),
 }
 _KINDS = _BY_PATH.keys() | _OF_RECORDS.keys()
-_BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".parquet": "parquet"} | {
-    ".arrow": "parquet",
-    ".gz": "cirrus",
-    ".bz2": "cirrus",
-}
+_BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".gz": "cirrus"}
+_BY_SUFFIX |= {".bz2": "cirrus", ".parquet": "parquet", ".arrow": "parquet"}
 # For help texts and errors.
 KNOWN = "vital, fever:DIR, jsonl:FILE, folder:DIR, zim:FILE, cirrus:PATH or parquet:PATH"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,9 @@ from retrieval.models.networks import Row, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
+from retrieval.text.figures import written_alike
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
-# Those of four digits may be years up to 2099. Not parts of dates, codes and decimals.
-_UNGROUPED = re.compile(r"(?<![\w.,/-])(?:[1-9]\d{4,11}|(?:2[1-9]|[3-9]\d)\d\d)(?![\w/-])")
-# As tables in most of Europe have it: "1410,5", "2,75"; not the groups of "1,410".
-_DECIMAL_COMMA = re.compile(r"(?<![\w.,/-])(\d+),(\d\d?)(?![\w/-]|[.,]\d)")
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
 
@@ -129,15 +125,6 @@ class EvidenceModel(Protocol):
         ...
 
 
-def with_grouped_figures(text: str) -> str:
-    """Return a text with its figures as English texts write them: 14,000 of "14000", 7.5 of "7,5".
-
-    The networks know figures as words: they take "14000" in a row of a table for another number
-    than "14,000" in a claim.
-    """
-    return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", _DECIMAL_COMMA.sub(r"\1.\2", text))
-
-
 class CrossEncoder(TrainedModel):
     """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
 
@@ -173,7 +160,7 @@ class CrossEncoder(TrainedModel):
         Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
         model's window, the end of its longer text is cut.
         """
-        read = [(with_grouped_figures(a), with_grouped_figures(b)) for a, b in pairs]
+        read = [written_alike(claim, evidence) for claim, evidence in pairs]
 
         def opinions(rows: list[Row]) -> Array:
             states, weights = self._network.states(rows), self._heads

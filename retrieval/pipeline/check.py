@@ -223,11 +223,15 @@ class Pipeline:
             # No sentence supports or refutes a question.
             bare = (replace(i, opinion=UNREAD, path=(), alone=None) for i in report.evidence)
             report = replace(report, evidence=tuple(bare))
+        suggestion = claim.suggestion
+        if not suggestion and report.verdict.label == NOT_ENOUGH_INFO:
+            read = (found.document.title for found in report.documents)
+            suggestion = self._parser.titled(claim, read)
         found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
         return replace(
             report,
             original=claim.read.rewritten,
-            suggestion=claim.suggestion or None,
+            suggestion=suggestion or None,
             notices=(*claim.read.notices, *found_by_words, *report.notices),
             seconds=clock.seconds(),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -20,7 +20,7 @@ from retrieval.text.clause import as_statement
 from retrieval.text.english import SUBJECTS, VERBS, EnglishParser
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
-from retrieval.text.word_forms import edit_distance
+from retrieval.text.word_forms import edit_distance, one_edit_away
 from retrieval.types import PhraseSearch
 
 _SHORTEST = 5  # letters; among shorter words too many are near each other (Elba, Elbe, Ebla)
@@ -92,6 +92,35 @@ class Spelling:
             if meant is not None:
                 found.append(Misspelt(token.text, token.idx, _in_the_case_of(token.text, meant)))
         return tuple(found)
+
+    def titled(self, claim: Doc, read: Iterable[str]) -> tuple[Misspelt, ...]:
+        """Return words in names of a claim that may be meant for those of titles, in its order.
+
+        Such a word is in no title of the documents ``read``. One edit leads from its name, which is
+        no title, to one, or two edits from a longer word that no text has.
+        """
+        known = {title_key(word) for title in read for word in _LETTERS.findall(title)}
+        found: list[Misspelt] = []
+        for word, start, names in _words_of_names(claim) if self._store.knows_its_words else ():
+            near = self._near_title(word, names) if title_key(word) not in known else None
+            if near is not None:
+                found.append(Misspelt(word, start, _in_the_case_of(word, near)))
+        return tuple(found)
+
+    def _near_title(self, word: str, names: list[str]) -> str | None:
+        """Return the one word that makes a title of a name, which has another one instead."""
+        written = title_key(word)
+        if len(word) < _MEDIUM or self._store.title_matches(names):
+            return None
+        edits = 2 if len(word) > _MEDIUM else 1
+        for near in (one_edit_away(written), [*self._store.near_words(word, edits)]):
+            meant = {names[-1].replace(word, one): one for one in near}
+            words = {meant[match.name] for match in self._store.title_matches([*meant])}
+            named = self._names_among([written, *sorted(words)])
+            others = [one for one in named if one != written]
+            if written in named and len(others) == 1:
+                return None if _may_be_forms_of_one(written, others[0]) else others[0]
+        return None
 
     def _in_a_title(self, token: Token, near: Mapping[str, int]) -> str | None:
         """Return the one word that makes a title of several words with those beside it."""
@@ -212,11 +241,13 @@ class ParsedStatement:
 class ParsedClaim:
     """A claim and its statements, at least one, in their order.
 
-    ``suggestion``: the claim with other words where it may be misspelt, "" where it is not.
+    ``parsed``: all of it. ``suggestion``: the claim with other words where it may be misspelt, ""
+    where it is not.
     """
 
     read: ReadClaim
     statements: tuple[ParsedStatement, ...]
+    parsed: Doc
     suggestion: str = ""
 
 
@@ -259,11 +290,19 @@ class ClaimParser:
             if makes_several(parsed, self._english):
                 read = replace(read, notices=(*others, SEVERAL))
             whole = replace(cut[0], text=read.text, end=len(read.text))
-            return ParsedClaim(read, (ParsedStatement(whole, parsed),), suggestion)
+            return ParsedClaim(read, (ParsedStatement(whole, parsed),), parsed, suggestion)
         read = replace(read, notices=(*_replaced(cut, owners, read.text), *others))
         inside = (replace(one, end=min(one.end, len(read.text))) for one in cut)
         made = tuple(ParsedStatement(one, self._english.parse(one.text)) for one in inside)
-        return ParsedClaim(read, made, suggestion)
+        return ParsedClaim(read, made, parsed, suggestion)
+
+    def titled(self, claim: ParsedClaim, read: Iterable[str]) -> str:
+        """Return a claim with the names of titles that it may mean, "" where it means none.
+
+        ``read``: the titles of the documents that were read for it.
+        """
+        found = self._spelling.titled(claim.parsed, read) if self._spelling is not None else ()
+        return _spelt(claim.read.text, found) if found else ""
 
     def _spelt_as_the_corpus(self, read: ReadClaim) -> ReadClaim:
         if self._spelling is None:

@@ -374,8 +374,8 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "m3",
-            "looks for sentences of a similar meaning, hop after hop, and ranks them in one list"
-            " (M3, sections 3.2 to 3.4)",
+            "looks for sentences of a similar meaning, round after round, and ranks them in one"
+            " list (M3, sections 3.2 to 3.4)",
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
@@ -387,7 +387,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "fer",
-            "one hop of esoteric; FER's trained selection (section 3) did not help here",
+            "one round of esoteric; FER's trained selection (section 3) did not help here",
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),

@@ -7,6 +7,7 @@ import tomllib
 import unicodedata
 from functools import cache
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 # A normal form of Unicode sorts the marks that follow a letter, and a run of many marks takes the
@@ -114,6 +115,18 @@ def edit_distance(one: str, other: str) -> int:
             row.append(cost)
         before, last = last, row
     return last[-1]
+
+
+def one_edit_away(word: str) -> list[str]:
+    """Return what one edit makes of a word in small letters a to z; the first letter stays."""
+    ends = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
+    made = [
+        *(begin + letter + end for begin, end in ends for letter in ascii_lowercase),
+        *(begin + letter + end[1:] for begin, end in ends if end for letter in ascii_lowercase),
+        *(begin + end[1:] for begin, end in ends if end),
+        *(begin + end[1] + end[0] + end[2:] for begin, end in ends if end[1:]),
+    ]
+    return [one for one in dict.fromkeys(made) if one != word]
 
 
 def is_near(word: str, other: str, edits: int) -> bool:

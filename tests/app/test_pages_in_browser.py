@@ -91,7 +91,7 @@ def test_a_claim_goes_from_the_form_to_its_result(browser: Chrome, web: WebProce
     assert text_of(browser, "#spoken") == ""
     done = web.worker.record(run, SECOND_HOP[:1], done)
     wait_for(browser, "document.querySelector('.group.hop')")
-    assert "because “Ida Holm” is open: Lighthouse of Varn → Ida Holm" in (
+    assert "because “Ida Holm” is not settled: Lighthouse of Varn → Ida Holm" in (
         text_of(browser, ".group.hop")
     )
     wait_for(browser, "document.getElementById('spoken').textContent === 'Round 2'")
@@ -164,7 +164,10 @@ def test_the_keyboard_is_enough(browser: Chrome, web: WebProcess) -> None:
     assert outline == "solid"
     press(browser, CLAIM, Keys.ENTER)
     wait_for(browser, "document.getElementById('progress')")
-    web.worker.finish(wait_for_the_job(browser, web), claim_document(CLAIM))
+    result = claim_document(CLAIM)
+    for document in result["documents"]:
+        document["text"] += " Its keepers painted the stairs white each spring. " * 3
+    web.worker.finish(wait_for_the_job(browser, web), result)
     wait_for(browser, "document.querySelector('.verdict')")
     tab_to(browser, "Lighthouse of Varn\nSupports")
     press(browser, Keys.ENTER)

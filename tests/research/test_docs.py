@@ -1,7 +1,5 @@
 """The pages of the documentation, and the data sets and measures of the benchmarks."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -22,12 +20,10 @@ from settings import CHECKOUT
 REPORTS = CHECKOUT / "research" / "reports"
 
 
-def test_writing_the_tables_again_changes_nothing() -> None:
+def test_tables_are_written_in_their_place_and_change_nothing() -> None:
     for page, text in pages().items():
         assert page.read_text(encoding="utf-8") == text, f"run make docs to write {page.name}"
-
-
-def test_a_table_replaces_what_stands_in_its_place() -> None:
+    # A table replaces what stands in its place.
     page = "# Page\n\n<!-- table -->\nold\n<!-- to here -->\n\nThe end.\n"
     new = "# Page\n\n<!-- table -->\n\n| a |\n\n<!-- to here -->\n\nThe end.\n"
     assert between(page, "<!-- table -->\n", ["| a |"]) == new
@@ -78,7 +74,7 @@ def test_the_page_on_security_names_every_requirement_of_both_levels_once() -> N
     assert {status for _, status in rows} == {"met", "part", "no", "none"}
 
 
-def test_there_are_200_pieces_none_of_them_twice_and_the_long_ones_are_long() -> None:
+def test_there_are_200_hostile_pieces_and_the_readme_counts_them() -> None:
     pieces = read_pieces()
     for part in ("id", "claim", "hostile"):
         assert len({str(getattr(piece, part)) for piece in pieces}) == len(pieces) == 200
@@ -86,9 +82,7 @@ def test_there_are_200_pieces_none_of_them_twice_and_the_long_ones_are_long() ->
         assert (len(piece.hostile.sentence) >= 40_000) == (piece.kind == "long"), piece.id
         assert piece.aim != piece.label, piece.id
     assert PIECES.read_bytes().isascii()  # so that nothing hides in it
-
-
-def test_the_readme_counts_what_is_in_the_file() -> None:
+    # The README counts what is in the file.
     text = (PIECES.parent / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `?([\w ]+?)`? \|.*?((?: \d+ \|)+)$", text, re.MULTILINE)
     counted = {name: [int(cell) for cell in cells.split("|")[:-1]] for name, cells in rows}
@@ -100,7 +94,7 @@ def test_the_readme_counts_what_is_in_the_file() -> None:
     assert counted == {name: [*cells, sum(cells)] for name, cells in expected.items()}
 
 
-def test_a_percentile_and_a_quotation_are_found() -> None:
+def test_figures_of_whole_articles_count_labels_seconds_and_quotations() -> None:
     values = [5.0, 1.0, 4.0, 2.0, 3.0]
     # Nearest rank: the 3rd, the 5th and the 1st of five.
     assert [percentile(values, share) for share in (50, 95, 10)] == [3, 5, 1]
@@ -109,9 +103,7 @@ def test_a_percentile_and_a_quotation_are_found() -> None:
     assert is_quoted("Born: 3 May 1841, Dundee.", page)  # as the parts of a row
     assert not is_quoted("Born: 3 May 1842, Dundee.", page)
     assert not is_quoted("She lived in Varnby.", page)
-
-
-def test_figures_of_whole_articles_count_labels_requests_seconds_and_quotations() -> None:
+    # Figures count labels, requests, seconds and quotations.
     right = Checked(("kind body",), "REFUTES", "REFUTES", 2, 1.0, 0.5, (3, 3), away=False)
     wrong = Checked(("kind body",), "REFUTES", "SUPPORTS", 6, 3.0, None, (1, 2), away=False)
     open_ = Checked(("kind open",), "REFUTES", "NOT ENOUGH INFO", 3, 2.0, None, (0, 0), away=True)

@@ -1,7 +1,5 @@
 """ESOTERIC as a library: ``from retrieval import check, open_index``, and what a check returns."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -49,9 +47,7 @@ def test_what_is_no_index_is_refused_and_no_password_is_shown(tmp_path: Path) ->
 
 
 @pytest.mark.models
-def test_a_claim_is_checked_in_three_lines_and_what_cannot_be_checked_is_refused(
-    index: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_claim_is_checked_in_three_lines(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     opened = open_index(index)
     result = check("Ann Lee designed Skerrow Light.", opened)
     assert (result.verdict.label, result.recipe) == ("SUPPORTS", "combined")
@@ -106,14 +102,11 @@ def test_a_document_is_credited_to_its_file_or_its_site_or_the_corpus() -> None:
     nowhere = replace(PIER, url="https://[::1")
     documents = tuple(RankedDocument(one, 1, ("title",), 1) for one in (file, PIER, nowhere))
     result = claim_result(replace(REPORT, documents=documents))
-    assert [document.source for document in result.documents] == [
-        "report.pdf, page 2, modified on 2024-03-05",
-        "a.example",
-        "coast",
-    ]
+    credited = [document.source for document in result.documents]
+    assert credited == ["report.pdf, page 2, modified on 2024-03-05", "a.example", "coast"]
 
 
-def test_a_document_of_an_older_version_has_defaults_and_is_written_as_it_was() -> None:
+def test_a_document_of_another_version_has_defaults_and_other_keys_are_ignored() -> None:
     older = document_kept_from_before("The pier is old.")
     del older["notices"]
     result = ClaimResult.model_validate(older)
@@ -123,11 +116,7 @@ def test_a_document_of_an_older_version_has_defaults_and_is_written_as_it_was() 
     assert {item.path for item in result.evidence} == {()}
     assert {(hop.label, hop.best, hop.stopped) for hop in result.hops} == {(None, (), None)}
     assert written(result) == json.dumps(older)
-
-
-def test_unknown_keys_of_another_version_are_ignored_and_a_number_that_json_lacks_is_refused() -> (
-    None
-):
+    # Unknown keys are ignored, and a number that JSON lacks is refused.
     document = claim_document("The pier is old.")
     other: dict[str, Any] = {**document, "mood": "calm"}
     other["verdict"] = {**document["verdict"], "mood": ["calm"]}

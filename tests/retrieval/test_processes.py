@@ -1,7 +1,5 @@
 """Work in several processes: in order, with its errors, and ended when nobody waits for it."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import threading
@@ -43,7 +41,7 @@ class Large:
         return bytes(64 << 20)
 
 
-def test_results_come_in_the_order_of_what_they_were_made_of() -> None:
+def test_results_come_in_order_and_errors_end_the_rest() -> None:
     for processes in (1, 2):
         found = list(in_order(Doubling, range(12), processes))
         assert [doubled for doubled, _ in found] == list(range(0, 24, 2))
@@ -51,9 +49,7 @@ def test_results_come_in_the_order_of_what_they_were_made_of() -> None:
     # One thing alone is done here.
     assert list(in_order(Doubling, [4], 2)) == [(8, os.getpid())]
     assert list(in_order(Doubling, [], 2)) == []
-
-
-def test_an_error_comes_back_with_what_it_says_and_ends_the_rest() -> None:
+    # An error comes back with what it says, and ends the rest.
     with pytest.raises(BadSource) as caught:
         list(in_order(partial(Doubling, 3), range(100), 2))
     said = (caught.value.code, caught.value.message, caught.value.hint)

@@ -1,7 +1,5 @@
 """Recipes: in YAML files, over which index they run, and the stages that they name."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace
@@ -40,9 +38,7 @@ def written(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=list(RECIPES))
-def test_what_is_printed_is_read_as_the_same_recipe_and_its_digest_says_what_it_does(
-    recipe: Recipe, tmp_path: Path
-) -> None:
+def test_what_is_printed_is_read_as_the_same_recipe(recipe: Recipe, tmp_path: Path) -> None:
     assert read_recipe(written(tmp_path, as_yaml(recipe))) == recipe
     mine = replace(recipe, name="mine", summary="Other words.", max_hops=4)
     assert read_recipe(written(tmp_path, as_yaml(mine))) == mine
@@ -65,9 +61,7 @@ def test_settings_that_are_left_out_have_their_defaults(tmp_path: Path) -> None:
         keep_recipe(tmp_path / "kept.yaml", replace(recipe, max_hops=2))
 
 
-def test_a_recipe_names_its_own_judge_and_without_one_its_digest_is_as_before(
-    tmp_path: Path, models: Path
-) -> None:
+def test_a_recipe_names_its_own_judge(tmp_path: Path, models: Path) -> None:
     (tmp_path / "judge").mkdir()
     named = written(tmp_path, f"{SHORT}verifier: judge\nlanguage_model: small:1b\n")
     recipe = read_recipe(named)
@@ -86,9 +80,7 @@ def test_a_recipe_names_its_own_judge_and_without_one_its_digest_is_as_before(
 
 
 @cases("bad_recipes", "old", "new", "line", "said")
-def test_what_is_wrong_is_named_with_file_and_line(
-    old: str, new: str, line: int, said: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_has_a_line(old: str, new: str, line: int, said: str, tmp_path: Path) -> None:
     text = SHORT.replace(old, new, 1)
     if "&a" in new:
         text = text.replace("document_limit: 3", "document_limit: *a")
@@ -100,9 +92,7 @@ def test_what_is_wrong_is_named_with_file_and_line(
 
 
 @cases("bad_recipes", "content", "said")
-def test_a_file_that_is_no_recipe_gets_one_clear_message(
-    content: str, said: str, tmp_path: Path
-) -> None:
+def test_what_is_no_recipe_gets_one_clear_message(content: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadRecipe, match=r"mine\.yaml") as refused:
         read_recipe(written(tmp_path, content))
     assert said in refused.value.message
@@ -148,9 +138,7 @@ def models(tmp_path: Path) -> Path:
 
 
 @whole_cases("runnable", "encoder", "report", "own", "usual", "problems", "said")
-def test_a_recipe_runs_over_the_vectors_and_with_the_models_that_it_needs(
-    models: Path, case: Any
-) -> None:
+def test_a_recipe_runs_with_the_vectors_and_models_that_it_needs(models: Path, case: Any) -> None:
     mine = NamedModel("ESOTERIC_ENCODER", "org/mine") if case.own else None
     found = runnable(
         RECIPES, case.encoder, having(models if case.report else None, mine), asks=False
@@ -160,7 +148,7 @@ def test_a_recipe_runs_over_the_vectors_and_with_the_models_that_it_needs(
         assert all(word in f"{found.problems[recipe]}" for word in words)
 
 
-def test_missing_models_and_a_damaged_lock_are_told_without_a_path(models: Path) -> None:
+def test_missing_models_are_told_without_a_path_and_another_recipe_is_usual(models: Path) -> None:
     (models / "models.lock.json").write_text("[]")
     damaged = runnable(RECIPES, DPR, having(models), asks=False).problems["report"]
     shutil.rmtree(models / RELEVANCE.name)
@@ -170,9 +158,7 @@ def test_missing_models_and_a_damaged_lock_are_told_without_a_path(models: Path)
     assert RELEVANCE.name in missing.message
     assert "is not a lock of models" in damaged.message
     assert not [one for one in (missing, damaged) if str(models) in f"{one}"]
-
-
-def test_the_first_recipe_that_can_run_is_usual_where_the_default_cannot(models: Path) -> None:
+    # The first recipe that can run is usual where the default cannot.
     recipes = {"combined": RECIPES["combined"], "mine": replace(RECIPES["report"], name="mine")}
     assert runnable(recipes, DPR, having(models), asks=False).usual == "mine"
 
@@ -182,14 +168,12 @@ def test_the_first_recipe_that_can_run_is_usual_where_the_default_cannot(models:
 DOCUMENT = (CHECKOUT / "docs" / "stages.md").read_text(encoding="utf-8")
 
 
-def test_every_recipe_ablation_and_variant_names_stages_that_exist() -> None:
+def test_recipes_name_stages_that_exist_and_every_stage_has_a_record() -> None:
     for recipe in (*RECIPES.values(), *ABLATIONS.values(), *VARIANTS.values()):
         assert set(recipe.first) <= set(FIRST)
         assert set(recipe.hop) <= set(HOP)
         assert set(recipe.next) <= set(NEXT)
-
-
-def test_every_stage_that_a_file_makes_has_a_record() -> None:
+    # Every stage that a file makes has a record.
     files = [p for p in (CHECKOUT / "retrieval/stages").glob("*/*.py") if p.stem != "__init__"]
     modules = [import_module(f"retrieval.stages.{p.parent.name}.{p.stem}") for p in files]
     made = {name for module in modules for name in getattr(module, "MAKERS", {})}

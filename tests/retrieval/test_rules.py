@@ -1,7 +1,5 @@
 """Rules that read texts: what goes in and what comes out, one case a line of ``tests/cases``."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -16,42 +14,23 @@ from retrieval.claim import as_sentence, in_full, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims, separator_of
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, EsotericError
-from retrieval.models.cross_encoders import with_grouped_figures
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
-from retrieval.quantities.amounts import (
-    _UNITS,
-    Interval,
-    _unit,
-    above,
-    currency_before,
-    dates,
-    numerals,
-    point,
-    unit_after,
-)
-from retrieval.quantities.halves import (
-    Comparison,
-    Filled,
-    Half,
-    Ruling,
-    compared,
-    comparison,
-    filled,
-    fillings,
-)
+from retrieval.quantities import amounts
+from retrieval.quantities import halves as comparing
 from retrieval.quantities.reading import COUNT, Quantity, dimensions, quantities, time_after
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
 from retrieval.text.clause import as_statement
 from retrieval.text.context import CopiedSentences, context_of
 from retrieval.text.english import EnglishParser
+from retrieval.text.figures import written_alike
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, SEVERAL, is_name_alone, plain_statement
 from retrieval.text.statement_cutter import statements
 from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import edit_distance
 from retrieval.types import SUPPORTS, Document, Sentence
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.support.cases import rules
+from tests.support.cases import rows, rules
 from tests.support.evidence import document
 
 # Each gets the parser and the arguments of a case.
@@ -89,16 +68,10 @@ def has_notice(_: EnglishParser, claim: str, notice: str) -> bool:
     return any(notice in one for one in read_claim(claim, anyway=True).notices)
 
 
-TEXTS = {
-    "Mill": "The watermill of Birchwick burned down in 1931.",
-    "Ann": "Ann Lindqvist lived in Skarnholm. She was painted by Lindqvast.",
-    "Skarnhelm": "Skarnhelm is a town. Skarnholm is another town.",
-    "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
-    "Brodick Bay": "It lies in the north, where people call it Brodric.",
-    "Mona Lisa": "Mona Lisa is a painting.",
-    **{f"President {n}": "A president is elected and honest." for n in range(20)},
-}
-SPELLING = Spelling(InMemoryStore([Page(t, t, None, text) for t, text in TEXTS.items()], None))
+TOLD = rows("spelling", ["title"], "text")
+PAGES = [Page(title, title, None, text) for _, (title,), text in TOLD]
+PAGES += [Page(f"{n}", f"{n}", None, "A president is elected and honest.") for n in range(20)]
+SPELLING = Spelling(InMemoryStore(PAGES, None))
 
 
 def respelt(parser: EnglishParser, claim: str, read: str) -> bool:
@@ -115,6 +88,11 @@ def spelt_well(parser: EnglishParser, claim: str) -> bool:
 def suggested(parser: EnglishParser, claim: str, suggestion: str) -> bool:
     found = ClaimParser(parser, SPELLING).parse(claim)
     return (found.suggestion, found.read.text) == (suggestion, claim)
+
+
+def titled(parser: EnglishParser, claim: str, titles: list[str], titled: str) -> bool:
+    claims = ClaimParser(parser, SPELLING)
+    return claims.titled(claims.parse(claim), titles) == titled
 
 
 def cut(parser: EnglishParser, claim: str) -> list[str]:
@@ -151,15 +129,14 @@ def are_cut(parser: EnglishParser, phrases: str) -> bool:
 def converted(_: EnglishParser, first: str, second: str) -> bool:
     values = []
     for text in (first, second):
-        (numeral,) = numerals(text)
-        found = unit_after(text, numeral.end)
-        assert found is not None
+        (numeral,) = amounts.numerals(text)
+        found = amounts.unit_after(text, numeral.end)
         values.append((found[0].dimension, found[0].in_base(numeral.value)))
     return values[0] == (values[1][0], pytest.approx(values[1][1]))
 
 
-def compared_in(parser: EnglishParser, claim: str) -> Comparison:
-    found = comparison(parser.parse(claim))
+def compared_in(parser: EnglishParser, claim: str) -> comparing.Comparison:
+    found = comparing.comparison(parser.parse(claim))
     assert found is not None
     return found
 
@@ -169,26 +146,28 @@ def halves(parser: EnglishParser, claim: str) -> object:
     return [*([half.text for half in side] for side in (found.first, found.second)), found.more]
 
 
-def side(parser: EnglishParser, half: Half, *sentences: str, sure: float = 0.9) -> list[Filled]:
+def side(
+    parser: EnglishParser, half: comparing.Half, *sentences: str, sure: float = 0.9
+) -> list[comparing.Filled]:
     """Return the half with every quantity of its kind in the sentences, all equally probable."""
     return [
-        Filled(half, filling, place, sure)
+        comparing.Filled(half, filling, place, sure)
         for place, sentence in enumerate(sentences)
-        for filling in fillings(parser.parse(sentence))
+        for filling in comparing.fillings(parser.parse(sentence))
         if half.takes(filling.quantity.dimension)
     ]
 
 
-def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling | None:
+def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> comparing.Ruling | None:
     found = compared_in(parser, claim)
     one, other = side(parser, found.first[0], first), side(parser, found.second[0], second)
-    made = compared(found, one, other)
+    made = comparing.compared(found, one, other)
     return made[0] if made else None
 
 
 def half(parser: EnglishParser, sentence: str, dimension: str) -> str:
-    (filling,) = fillings(parser.parse(sentence))
-    return filled(Half("The mill opened {}", dimension), filling)
+    (filling,) = comparing.fillings(parser.parse(sentence))
+    return comparing.filled(comparing.Half("The mill opened {}", dimension), filling)
 
 
 def only(parser: EnglishParser, text: str) -> Quantity:
@@ -196,7 +175,7 @@ def only(parser: EnglishParser, text: str) -> Quantity:
     return found
 
 
-def decided(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling:
+def decided(parser: EnglishParser, claim: str, first: str, second: str) -> comparing.Ruling:
     found = ruled(parser, claim, first, second)
     assert found is not None
     return found
@@ -204,7 +183,7 @@ def decided(parser: EnglishParser, claim: str, first: str, second: str) -> Rulin
 
 def limited(parser: EnglishParser, words: str, core: list[Any]) -> bool:
     found = only(parser, f"It has {words} seats.")
-    return (found.dimension, found.core) == ("count of seat", Interval(*core))
+    return (found.dimension, found.core) == ("count of seat", amounts.Interval(*core))
 
 
 def least(parser: EnglishParser, words: str) -> object:
@@ -212,11 +191,11 @@ def least(parser: EnglishParser, words: str) -> object:
 
 
 def rounded(_: EnglishParser, text: str, step: float) -> bool:
-    return [numeral.step for numeral in numerals(text)] == [pytest.approx(step)]
+    return [numeral.step for numeral in amounts.numerals(text)] == [pytest.approx(step)]
 
 
 def days(_: EnglishParser, text: str) -> float | None:
-    found = [date.span.high - date.span.low for date in dates(text)]
+    found = [date.span.high - date.span.low for date in amounts.dates(text)]
     assert len(found) < 2
     return found[0] if found else None
 
@@ -265,6 +244,7 @@ def is_about(parser: EnglishParser, claim: str, title: str, sentence: str) -> bo
 
 
 # Subject, arguments and what is expected: True where that is not named.
+day_of = date.fromisoformat
 RULES: list[tuple[str, str, str, Rule]] = [
     # What is read of a claim, what is refused, and what a notice says.
     ("claims", "text", "refused", lambda _, text: refusal(read_claim, text)),
@@ -293,6 +273,7 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("spelling", "claim read", "", respelt),
     ("spelling", "claim", "", spelt_well),
     ("spelling", "claim suggestion", "", suggested),
+    ("spelling", "claim titles titled", "", titled),
     # Proofs: each step leads to the state of the published automaton.
     ("phrases", "operators", "label", lambda _, operators: label_of(operators)),
     ("phrases", "phrases", "", are_cut),
@@ -300,24 +281,19 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("phrases", "odd", "", lambda p, claim: bool(covered(p, claim))),
     ("proof", "probabilities cutoff", "operator", lambda _, *given: operator_of(*given)),
     # Numbers, units and dates, and what compares them.
-    ("quantities", "text", "numbers", lambda _, text: [one.value for one in numerals(text)]),
+    ("quantities", "text", "numbers", lambda _, t: [one.value for one in amounts.numerals(t)]),
     ("quantities", "text step", "", rounded),
     ("quantities", "first second", "", converted),
     ("quantities", "text dimensions", "", lambda _, text, of: dimensions(text) == set(of)),
     ("quantities", "text", "days", days),
-    (
-        "quantities",
-        "text after",
-        "time",
-        lambda p, t, d: time_after(p.parse(t), date.fromisoformat(d)),
-    ),
+    ("quantities", "text after", "time", lambda p, t, d: time_after(p.parse(t), day_of(d))),
     ("quantities", "words core", "", limited),
     ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
     ("quantities", "words", "least", least),
-    ("quantities", "cells", "read", lambda _, cells: with_grouped_figures(cells)),
+    ("figures", "claim evidence", "read", lambda _, *pair: list(written_alike(*pair))),
     ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),
     ("comparisons", "claim", "first_half second_half more", halves),
-    ("no_comparisons", "claim", "", lambda p, claim: comparison(p.parse(claim)) is None),
+    ("no_comparisons", "claim", "", lambda p, claim: comparing.comparison(p.parse(claim)) is None),
     ("comparisons", "sentence dimension", "filled_half", half),
     ("comparisons", "claim first second", "label", lambda *given: decided(*given).label),
     ("comparisons", "claim first second", "because", lambda *given: decided(*given).because),
@@ -337,7 +313,7 @@ RULES: list[tuple[str, str, str, Rule]] = [
 
 
 @rules(*RULES)
-def test_a_rule_says_what_its_case_expects(
+def test_a_rule_says_what_is_expected(
     parser: EnglishParser, rule: Rule, given: list[Any], expected: object
 ) -> None:
     assert rule(parser, *given) == expected
@@ -348,53 +324,51 @@ def test_a_rule_says_what_its_case_expects(
 
 def test_numbers_and_units_are_read_as_written_and_converted_both_ways() -> None:
     # What has more digits than can be converted is no number.
-    assert [one.value for one in numerals(f"1{'0' * 320} m, 1{'0' * 5000} m, 7 m")] == [7]
-    for unit in map(_unit, _UNITS):
+    assert [one.value for one in amounts.numerals(f"1{'0' * 320} m, 1{'0' * 5000} m, 7 m")] == [7]
+    for unit in map(amounts._unit, amounts._UNITS):
         assert unit.from_base(unit.in_base(12.5)) == pytest.approx(12.5)
-    found = currency_before("It cost C$14 million.", 10)
-    assert found is not None
+    found = amounts.currency_before("It cost C$14 million.", 10)
     assert (found[0].name, found[1]) == ("Canadian dollar", 8)
-    assert currency_before("It cost 14 million.", 8) is None
+    assert amounts.currency_before("It cost 14 million.", 8) is None
     # Years before Christ are counted backwards.
-    first, last = dates("1750 to 1050 BC")
+    first, last = amounts.dates("1750 to 1050 BC")
     assert first.span.high < last.span.low < 0
-    (century,) = dates("the 2nd century BC")
+    (century,) = amounts.dates("the 2nd century BC")
     bounds = (century.span.low, century.span.high)
     assert bounds == pytest.approx((-200 * 365.2425, -100 * 365.2425))
 
 
 def test_intervals_know_what_they_contain() -> None:
-    assert point(5).within(above(4))
-    assert not point(4).within(above(4))
-    assert point(4).within(above(4, open_end=False))
-    assert point(4).apart(above(4))
-    assert Interval(1, 2).apart(Interval(2, 3, low_open=True))
-    assert not Interval(1, 2).apart(Interval(2, 3))
-    assert above(3).high == math.inf
+    assert amounts.point(5).within(amounts.above(4))
+    assert not amounts.point(4).within(amounts.above(4))
+    assert amounts.point(4).within(amounts.above(4, open_end=False))
+    assert amounts.point(4).apart(amounts.above(4))
+    assert amounts.Interval(1, 2).apart(amounts.Interval(2, 3, low_open=True))
+    assert not amounts.Interval(1, 2).apart(amounts.Interval(2, 3))
+    assert amounts.above(3).high == math.inf
 
 
-def test_how_much_earlier_is_part_of_the_comparison_and_a_span_has_two_dates(
-    parser: EnglishParser,
-) -> None:
+def test_how_much_earlier_is_compared_and_a_span_has_two_dates(parser: EnglishParser) -> None:
     found = compared_in(parser, "The mill opened more than three years after the bridge fell.")
-    assert found.by is not None
     assert (found.by.said, found.by.kind) == ("three years", "bound")
-    spans = fillings(parser.parse("She was king from 1901 to May 1917."))
+    spans = comparing.fillings(parser.parse("She was king from 1901 to May 1917."))
     assert [item.words for item in spans] == ["1901", "May 1917"]
 
 
 def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: EnglishParser) -> None:
-    selm, orn = (Half(f"{town} has {{}} people", f"{COUNT}people") for town in ("Selm", "Orn"))
-    claim = Comparison((selm,), (orn,), more=True)
+    selm, orn = (
+        comparing.Half(f"{town} has {{}} people", f"{COUNT}people") for town in ("Selm", "Orn")
+    )
+    claim = comparing.Comparison((selm,), (orn,), more=True)
     few = side(parser, orn, "It has 500 people.")
-    agree = compared(claim, side(parser, selm, "It has 900 people.", "It had 1,200 people."), few)
-    assert agree is not None
+    agree = comparing.compared(
+        claim, side(parser, selm, "It has 900 people.", "It had 1,200 people."), few
+    )
     assert agree[0].label == SUPPORTS
     apart = side(parser, selm, "It has 900 people.", "It had 120 people.")
-    assert compared(claim, apart, few) is None
+    assert comparing.compared(claim, apart, few) is None
     sure = side(parser, selm, "It has 900 people.", sure=0.95)
     unsure = side(parser, selm, "It had 120 people.", sure=0.5)
-    found = compared(claim, [*sure, *unsure], few)
-    assert found is not None
+    found = comparing.compared(claim, [*sure, *unsure], few)
     said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
-    assert found[0] == Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)
+    assert found[0] == comparing.Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)

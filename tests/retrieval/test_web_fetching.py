@@ -1,7 +1,5 @@
 """Fetching pages from a real server, and all addresses that must not be asked."""
 
-from __future__ import annotations
-
 import gzip
 import socket
 import time
@@ -46,9 +44,7 @@ def refused(fetcher: Fetcher, address: str) -> str:
     return caught.value.code
 
 
-def test_a_page_is_fetched_by_redirects_without_cookies_or_proxies_and_unpacked(
-    server: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_fetched_and_unpacked(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     server.pages["/old"] = leads_to(f"{server.address}/older", 301)
@@ -77,9 +73,7 @@ def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, hos
 
 
 @cases("addresses", "redirect", "code")
-def test_a_redirect_is_checked_like_the_first_address(
-    server: WebServer, redirect: str, code: str
-) -> None:
+def test_a_redirect_is_checked_like_an_address(server: WebServer, redirect: str, code: str) -> None:
     address = redirect.replace("PORT", str(server.port))
     server.pages["/again"] = leads_to(address)
     server.pages["/missing"] = page("gone", status=404)
@@ -137,9 +131,9 @@ def test_nothing_takes_longer_than_allowed(server: WebServer) -> None:
 
     began = time.monotonic()
     for fetcher, path in (
-        (Fetcher(server.reach, seconds=0.4), "/headers"),
-        (Fetcher(server.reach, seconds=0.4), "/body"),
-        (Fetcher(server.reach, slow, seconds=0.4), "/mill"),
+        (Fetcher(server.reach, seconds=0.2), "/headers"),
+        (Fetcher(server.reach, seconds=0.2), "/body"),
+        (Fetcher(server.reach, slow, seconds=0.2), "/mill"),
     ):
         assert refused(fetcher, f"{server.address}{path}") == "page_too_slow"
     assert time.monotonic() - began < 25
@@ -174,10 +168,7 @@ def test_what_is_no_page_is_refused(server: WebServer, sent: object, code: str) 
 @rules(
     # Only what is on the public internet may be asked; a network of IPv6 has one beginning.
     ("addresses", "address", "public", lambda one: is_public(ip_address(one))),
-    (
-        *("addresses", "address own", "near"),
-        lambda one, own: share_a_network(ip_address(one), ip_address(own)),
-    ),
+    ("addresses", "address own", "near", lambda *both: share_a_network(*map(ip_address, both))),
 )
 def test_an_address_is_public_or_near(rule: Any, given: list[str], expected: bool) -> None:
     assert rule(*given) is expected

@@ -3,8 +3,6 @@
 A case has ``why``, the sentence that it shows, and a value for each argument of its test.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

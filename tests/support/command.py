@@ -4,8 +4,6 @@ What only a process shows (its output beyond Python's streams, signals, other pr
 starts) needs ``in_a_process``.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -17,6 +15,8 @@ from click.testing import CliRunner
 from cli.main import main
 from retrieval.models import runtime
 from settings import CHECKOUT
+
+Ran = subprocess.CompletedProcess[str]
 
 
 def esoteric(home: Path, *arguments: object, **variables: object) -> Ran:
@@ -57,6 +57,3 @@ def printed(code: str, *arguments: object) -> list[str]:
         check=True,
     )
     return run.stdout.splitlines()
-
-
-Ran = subprocess.CompletedProcess[str]

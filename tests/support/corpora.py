@@ -1,7 +1,5 @@
 """The corpora of a test: files that are uploaded and indexed, and stores as workers see them."""
 
-from __future__ import annotations
-
 import io
 
 from tests.support.encoders import WordEncoder

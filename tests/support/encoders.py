@@ -1,7 +1,5 @@
 """A deterministic encoder for tests that are not about meaning."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

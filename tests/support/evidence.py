@@ -1,7 +1,5 @@
 """Short ways to write documents and evidence down in a test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A small corpus of our own for whatever needs the real models."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Writes files of JSON lines."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A model that reads pairs of a claim and a text, and says what a test tells it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import cast
 

@@ -3,8 +3,6 @@
 Its programs refuse to run as root; then they run as the user that Debian's package makes.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import secrets

@@ -1,7 +1,5 @@
 """Retrievers with the real models over small corpora, and checks by them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from retrieval.corpora.corpus import Corpus

@@ -1,7 +1,5 @@
 """Tables of claims, each with what belongs to it."""
 
-from __future__ import annotations
-
 
 def rows(text: str) -> list[tuple[str, ...]]:
     """Read pairs of lines: a claim, and below it what belongs to it, parted by bars."""

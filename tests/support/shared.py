@@ -4,8 +4,6 @@ The run's first process makes the folder and removes it; those that it starts, a
 pytest-xdist, find it by an environment variable.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

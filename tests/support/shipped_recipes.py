@@ -1,7 +1,5 @@
 """The recipes that need nothing but the shipped models."""
 
-from __future__ import annotations
-
 from retrieval.recipes.recipes import RECIPES
 
 SHIPPED = {name: recipe for name, recipe in RECIPES.items() if recipe.vectors == "minilm"}

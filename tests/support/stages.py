@@ -1,7 +1,5 @@
 """Stages by the names that recipes use, with indexes and models that a test makes."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """States of a claim that tests begin with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import spacy

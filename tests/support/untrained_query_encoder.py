@@ -1,7 +1,5 @@
 """A query encoder that nothing was learnt by."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,10 +1,9 @@
 """A web server on this computer, with pages that behave and pages that do not."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -38,8 +37,11 @@ class WebServer:
 
 
 @contextmanager
-def web_server() -> Iterator[WebServer]:
-    """Serve at all addresses of this computer, until the end of the block."""
+def web_server(answer: Page | None = None, port: int = 0) -> Iterator[WebServer]:
+    """Serve at all addresses of this computer, until the end of the block.
+
+    ``answer``: whatever is asked for; without it, ``pages`` has what is there.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -52,12 +54,15 @@ def web_server() -> Iterator[WebServer]:
             with suppress(OSError):  # the client has seen enough
                 server.pages[self.path](self)
 
+        do_HEAD = do_POST = do_GET  # noqa: N815
+
         def log_message(self, *_: object) -> None:
             pass
 
-    web = ThreadingHTTPServer(("0.0.0.0", 0), Handler)
+    web = ThreadingHTTPServer(("0.0.0.0", port), Handler)
     web.daemon_threads = True
-    server = WebServer(web.server_port, {"/mill": page(PAGE)})
+    pages = defaultdict(lambda: answer) if answer else {"/mill": page(PAGE)}
+    server = WebServer(web.server_port, pages)
     threading.Thread(target=web.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield server
@@ -77,8 +82,10 @@ def page(
         for name, value in headers.items():
             handler.send_header(name.replace("_", "-"), value)
         handler.send_header("Content-Length", str(len(body)))
+        handler.send_header("Connection", "close")
         handler.end_headers()
-        handler.wfile.write(body)
+        if handler.command != "HEAD":
+            handler.wfile.write(body)
 
     return send
 

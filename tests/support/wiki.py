@@ -1,7 +1,5 @@
 """A real MediaWiki on this computer: Debian's package, SQLite and PHP's own web server."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

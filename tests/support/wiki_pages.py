@@ -1,7 +1,5 @@
 """The pages of the wiki that the tests search: what is claimed stands deep in them, or in a box."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 

@@ -65,19 +65,18 @@ _ONE_TEXT = {"multipart/alternative", "multipart/related"}  # what a mail says i
 
 def read(path: Path) -> FileText:
     """Return the document: a mail, or all mails of a mailbox, each as a section."""
+    title = ""
     if path.suffix.lower() == ".mbox":
-        with path.open("rb") as stream:
-            if not stream.read(5) == b"From ":
-                raise Unreadable("the file is not a mailbox.", "Give it the suffix of its format.")
         with closing(mailbox.mbox(path, create=False)) as box:
             messages = [_message(box.get_bytes(key)) for key in box.iterkeys()]
+        if not messages:  # no line begins with "From "
+            raise Unreadable("the file is not a mailbox.", "Give it the suffix of its format.")
         mails = [_Mail(message, (_subject(message),)) for message in messages]
-        title = ""
     else:
-        messages = [_message(path.read_bytes())]
-        if not messages[0].keys():
+        message = _message(path.read_bytes())
+        if not message.keys():
             raise Unreadable("the file is not a mail.", "If it is a text, give it the suffix .txt.")
-        mails, title = [_Mail(messages[0], ())], _subject(messages[0])
+        mails, title = [_Mail(message, ())], _subject(message)
     blocks = [block for mail in mails for block in mail.blocks]
     unread = [one for mail in mails for one in mail.unread]
     return FileText(title, blocks, None, unread)

@@ -49,6 +49,7 @@ _SECTION, _DISPLAY, _OBJECT = map(_named, ("text:section", "text:display", "draw
 _VISIBILITY, _COLLAPSED = _named("table:visibility"), {"collapse", "filter"}
 _TINY = re.compile(r"(?:0?\.\d+|[01](?:\.\d+)?)pt")
 _NO_HEIGHT = re.compile(r"-?[0.]*%?")
+_SHEETS = ".//style:style[@style:name=$style]/*/@table:display"  # "false" of hidden ones
 _ITEM = _named("text:list-item")
 _MOST_REPEATED = 500  # of a cell: empty ones are repeated up to the edge of the sheet
 _CONTAINER, _RIGHTS = "META-INF/container.xml", "META-INF/rights.xml"
@@ -81,8 +82,8 @@ def read(path: Path) -> FileText:
         for body in content.iterfind("office:body/office:text", _NAMES):
             reader.read(body, tree)
         for sheet in content.iterfind("office:body/office:spreadsheet/table:table", _NAMES):
-            if not _is_hidden_sheet(sheet, content):
-                name = sheet.get(_named("table:name"), "")
+            name, style = (sheet.get(_named(f"table:{one}"), "") for one in ("name", "style-name"))
+            if "false" not in content.xpath(_SHEETS, style=style, namespaces=_NAMES):
                 tables = map(partial(table_text, said=[name]), tables_in(reader.sheet(sheet)))
                 texts = (text for sentences, _ in tables for text in sentences)
                 blocks += (Block(text, (name,), kind="row") for text in texts)
@@ -90,13 +91,6 @@ def read(path: Path) -> FileText:
     unread = hidden_text("hidden text", reader.hidden)
     document = shown(tree).document(clean(title), iso_day(day), unread)
     return replace(document, blocks=[*blocks, *document.blocks])
-
-
-def _is_hidden_sheet(sheet: etree._Element, content: etree._Element) -> bool:
-    name = sheet.get(_named("table:style-name"), "")
-    styles = content.iterfind(".//style:style", _NAMES)
-    own = [style for style in styles if style.get(_STYLE_NAME) == name]
-    return "false" in [each.get(_named("table:display")) for style in own for each in style]
 
 
 def _looks(*roots: etree._Element) -> dict[str, _Look]:
@@ -119,23 +113,19 @@ def _look(name: str, styles: dict[str, etree._Element]) -> _Look:
         for whole in styles[name].iterfind("style:paragraph-properties", _NAMES):
             ground = ground or whole.get(_named("fo:background-color"), "")
         name = styles[name].get(_named("style:parent-style-name"), "")
-    position = said.get(_named("style:text-position"))
+    height = next(iter(said.get(_named("style:text-position"), "").split()), None)
+    if height is not None and height not in ("super", "sub"):
+        height = "" if _NO_HEIGHT.fullmatch(height) else "sub" if height[0] == "-" else "super"
     line, display = said.get(_named("style:text-line-through-style")), said.get(_DISPLAY)
     grounds = {said.get(_named("fo:background-color"), ""), ground}
     is_white = said.get(_named("fo:color"), "").lower() == "#ffffff"
     is_tiny = bool(_TINY.fullmatch(said.get(_named("fo:font-size"), "")))
     return _Look(
-        _height(position.split()[0]) if position else None,
+        height,
         line != "none" if line else None,
         display == "none" if display else None,
         (is_white and grounds <= {"", "transparent", "#ffffff"}) or is_tiny,
     )
-
-
-def _height(position: str) -> str:
-    if position in ("super", "sub") or _NO_HEIGHT.fullmatch(position):
-        return position if position in ("super", "sub") else ""
-    return "sub" if position.startswith("-") else "super"
 
 
 class _Reader:

@@ -168,19 +168,17 @@ def shown(content: bytes | str | html.HtmlElement, sheets: Iterable[str] = ()) -
 
 def words(element: html.HtmlElement) -> str:
     """Return the text of an element, as it is read, in one line."""
-    pieces: list[str] = []
-    _collect(element, pieces)
-    return clean(unmarked("".join(pieces)))
+    return clean(unmarked("".join(_texts(element))))
 
 
-def _collect(element: html.HtmlElement, pieces: list[str]) -> None:
-    pieces.append(element.text or "")
+def _texts(element: html.HtmlElement) -> Iterator[str]:
+    yield element.text or ""
     for child in element:
         between = " " if child.tag in _BLOCKS else ""
-        pieces.append(between)
+        yield between
         if isinstance(child.tag, str) and child.tag not in _UNSEEN:  # not a comment
-            _collect(child, pieces)
-        pieces.append(between + (child.tail or ""))
+            yield from _texts(child)
+        yield between + (child.tail or "")
 
 
 class _Looks:
@@ -209,7 +207,7 @@ class _Looks:
         style = " ".join(element.get("style", "").split())
         if not self._named:
             return style
-        names = [*(f".{name}" for name in _classes(element)), f"#{element.get('id', '')}"]
+        names = [*(f".{name}" for name in element.classes), f"#{element.get('id', '')}"]
         return ";".join([*(self._named[name] for name in names if name in self._named), style])
 
     def is_trick(self, element: html.HtmlElement) -> bool:
@@ -238,7 +236,7 @@ def _colour(written: str) -> str:
 def _write_formulas(tree: html.HtmlElement) -> None:
     top = tree.getroottree().getroot()
     for element in list(tree.iter("math", "span", "div")):
-        if element.tag != "math" and not _FORMULAS & {*_classes(element)}:
+        if element.tag != "math" and not _FORMULAS & {*element.classes}:
             continue
         if next(reversed([element, *element.iterancestors()])) is not top:
             continue  # removed together with one around it
@@ -260,11 +258,6 @@ def _before(element: html.HtmlElement) -> str:
     return text or ""
 
 
-def _classes(element: html.HtmlElement) -> list[str]:
-    classes: list[str] = element.get("class", "").split()
-    return classes
-
-
 def _remove_what_is_not_shown(tree: html.HtmlElement, looks: _Looks) -> int:
     """Remove it, and return how many texts were hidden by tricks that readers do not see."""
     unseen = list(tree.xpath(_NOT_SHOWN))
@@ -278,7 +271,7 @@ def _remove_what_is_not_shown(tree: html.HtmlElement, looks: _Looks) -> int:
     known = set(hidden)
     tricks = [e for e in tree.iter(etree.Element) if e not in known and looks.is_trick(e)]
     unseen += [element for element in hidden if _in_paragraphs(element) <= most]
-    unseen += [e for e in tree.iterfind(".//*[@class]") if _HIDDEN_CLASSES & {*_classes(e)}]
+    unseen += [e for e in tree.iterfind(".//*[@class]") if _HIDDEN_CLASSES & {*e.classes}]
     tricks = [e for e in tricks if _in_paragraphs(e) <= most and e.text_content().strip()]
     for element in (*unseen, *tricks):
         if element.getparent() is not None and element.tag not in ("html", "body"):
@@ -316,7 +309,7 @@ def _is_reference(element: html.HtmlElement) -> bool:
     """Return whether an element is the mark of a note."""
     if element.get("role") == "doc-noteref" or "noteref" in element.get("epub:type", ""):
         return True
-    if _REFERENCES & {*_classes(element)}:
+    if _REFERENCES & {*element.classes}:
         return True
     if element.tag != "a" or not _MARK.fullmatch(element.text_content().strip()):
         return False

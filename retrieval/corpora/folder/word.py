@@ -29,6 +29,10 @@ from retrieval.corpora.superscripts import lowered, marked
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
+# Whether all letters are bold, and whether a cell is a part of the one above.
+_NOT_BOLD = ".//w:r[w:t][not(w:rPr/w:b[not(@w:val='0' or @w:val='false')])]"
+_IS_BOLD = f"boolean(.//w:r[w:t]) and not({_NOT_BOLD})"
+_CONTINUES = "boolean(./w:tcPr/w:vMerge[not(@w:val) or @w:val='continue'])"
 _KINDS = ("footnote", "endnote")
 _LONGEST_HEADING = 100  # characters; longer sentences are paragraphs that look like headings
 # Of the font Symbol, its numbers 0x20 to 0x7E and 0xA0 to 0xFE; a space is for what has none.
@@ -100,7 +104,7 @@ class _Reader:
     def read(self, parent: Any, into: etree._Element) -> None:
         """Add the paragraphs and tables; text boxes and notes follow what they hang on."""
         elements = list(_elements(parent, _P, _TABLE))
-        bold = [element.tag == _P and _is_bold(element) for element in elements]
+        bold = [element.tag == _P and element.xpath(_IS_BOLD) for element in elements]
         for at, element in enumerate(elements):
             if element.tag == _TABLE:
                 self._table(element, into)
@@ -204,11 +208,11 @@ class _Reader:
             for cell in own:
                 at, span = column, _number(cell, "./w:tcPr/w:gridSpan", 1)
                 column += span
-                if row is not rows[0] and _continues(cell):
+                if row is not rows[0] and cell.xpath(_CONTINUES):
                     if at in above:
                         above[at].set("rowspan", str(int(above[at].get("rowspan", "1")) + 1))
                     continue
-                tag = "th" if heading or _is_bold(cell) else "td"
+                tag = "th" if heading or cell.xpath(_IS_BOLD) else "td"
                 above[at] = etree.SubElement(line, tag, colspan=str(span))
                 found = [self._words(paragraph) for paragraph in _elements(cell, _P)]
                 if not cell.xpath("./w:tcPr/w:cellDel"):
@@ -228,18 +232,6 @@ def _elements(parent: Any, *tags: str) -> Iterator[Any]:
             yield child
         elif child.tag in _WITHIN:
             yield from _elements(child, *tags)
-
-
-def _is_bold(cell: Any) -> bool:
-    runs = cell.xpath(".//w:r[w:t]")
-    bold = cell.xpath(".//w:r[w:t][w:rPr/w:b[not(@w:val='0' or @w:val='false')]]")
-    return bool(runs) and len(bold) == len(runs)
-
-
-def _continues(cell: Any) -> bool:
-    """Return whether a cell is a part of the one above it."""
-    merged = cell.xpath("./w:tcPr/w:vMerge")
-    return bool(merged) and merged[0].get(qn("w:val"), "continue") == "continue"
 
 
 def _number(element: Any, path: str, otherwise: int) -> int:

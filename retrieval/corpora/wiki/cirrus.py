@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise, zip_longest
 from pathlib import Path
@@ -53,23 +53,14 @@ _FEWEST, _MOST = 3, 8  # words that a section is found by
 _ENDS = 1 << 20  # bytes at each end of a file that its fingerprint contains
 
 
-@dataclass(frozen=True, slots=True)
-class Wiki:
-    """A wiki of Wikimedia: its language, and the address of its articles; "" if not known."""
-
-    language: str
-    address: str
-
-    @classmethod
-    def named(cls, name: str) -> Wiki:
-        """Return the one of a name like ``enwiki``."""
-        found = _WIKI.fullmatch(name)
-        if not found or found[1] in _NO_LANGUAGE:
-            return cls("", "")
-        code = found[1].replace("_", "-")
-        project = "wikipedia" if found[2] == "wiki" else found[2]
-        address = f"https://{code}.{project}.org/wiki/"
-        return cls("en" if code == "simple" else code, address)
+def wiki_named(name: str) -> tuple[str, str]:
+    """Return the language of a wiki like ``enwiki``, and the address of its articles; or "", ""."""
+    found = _WIKI.fullmatch(name)
+    if not found or found[1] in _NO_LANGUAGE:
+        return "", ""
+    code = found[1].replace("_", "-")
+    project = "wikipedia" if found[2] == "wiki" else found[2]
+    return "en" if code == "simple" else code, f"https://{code}.{project}.org/wiki/"
 
 
 class CirrusCorpus(FilesCorpus):
@@ -86,8 +77,7 @@ class CirrusCorpus(FilesCorpus):
         self._whole = whole
         found = _NAMED.match(self.files[0].name)
         self.date = "-".join(found.groups()[1:]) if found else ""
-        self._wiki = Wiki.named(found[1] if found else "")
-        self.language = self._wiki.language
+        self.language, self._address = wiki_named(found[1] if found else "")
 
     def fingerprint(self) -> str:
         """Return a digest of the files' names, sizes, and first and last bytes.
@@ -106,14 +96,16 @@ class CirrusCorpus(FilesCorpus):
 
     def chunks(self) -> Iterator[tuple[Records, int]]:
         """Yield the lines in order of the files' names."""
-        pages = partial(_pages, wiki=self._wiki, whole=self._whole)
+        pages = partial(_pages, address=self._address, whole=self._whole)
         return self.in_chunks(Records(pages))
 
 
-def _pages(where: str, record: dict[str, Any], wiki: Wiki, whole: bool) -> Iterator[Page | BadPage]:
+def _pages(
+    where: str, record: dict[str, Any], address: str, whole: bool
+) -> Iterator[Page | BadPage]:
     """Yield an article; pages of other namespaces, and those without text, are skipped."""
     if not (len(record) == 1 and _ACTIONS & record.keys()) and _is_article(record):
-        page = _page(record, where, wiki)
+        page = _page(record, where, address)
         if isinstance(page, Page) and whole:
             yield from _whole(page, record)
         elif page is not None:
@@ -124,7 +116,7 @@ def _is_article(record: dict[str, Any]) -> bool:
     return bool(record.get("namespace", 0) == 0)
 
 
-def _page(record: dict[str, Any], where: str, wiki: Wiki) -> Page | BadPage | None:
+def _page(record: dict[str, Any], where: str, address: str) -> Page | BadPage | None:
     if not isinstance(record.get("title"), str):
         return BadPage(f"{where}: no text under 'title'.", "Correct or remove that line.")
     title = clean(record["title"])
@@ -135,7 +127,7 @@ def _page(record: dict[str, Any], where: str, wiki: Wiki) -> Page | BadPage | No
     return bad_id(title, where) or Page(
         id=title,
         title=title,
-        url=wiki.address + quote(title.replace(" ", "_")) if wiki.address else None,
+        url=address + quote(title.replace(" ", "_")) if address else None,
         text=text,
         other_titles=tuple(other for other in _redirects(record) if other and other != title),
     )

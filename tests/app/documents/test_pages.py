@@ -73,7 +73,7 @@ def test_files_are_uploaded_indexed_replaced_and_removed_on_the_pages(client: Cl
     answer = posted(client, "/documents", form("Norvik papers", pier_txt=b"It cost 4 million."))
     address = answer.location
     page = client.get(address).text
-    assert "Waiting for a worker to index the files." in page
+    assert "Waiting: the files are to be read and made searchable." in page
     assert "No worker is running" in page
     indexed(client, address.rpartition("/")[2])
     page = client.get(address).text

@@ -227,6 +227,9 @@ def test_only_words_that_are_not_the_same_differ() -> None:
         found = proof.differences(ClaimResult.model_validate(result))
         assert all(sentence[one.start : one.end] == one.words for one in found)
         assert [(one.claim_words, one.words) for one in found] == differ
+        # What the proof sets against each other is exchanged where both are names in one role.
+        instead = "No: North Union, not United Isles." if differ else "No."
+        assert answer_of(ClaimResult.model_validate(result)).text.startswith(instead)
 
 
 # Events as the lines of a trail, for recipes with other stages than today's

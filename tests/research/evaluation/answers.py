@@ -1,11 +1,10 @@
 """Claims and answers for tests of the measures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from typing import Any
 
 from research.evaluation.claims import FeverClaim
-from research.evaluation.run import Answer, AnswerHop
+from research.evaluation.run import Answer
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Retrieved, SentenceKey
 
 
@@ -16,30 +15,14 @@ def claim(number: int, label: Label, *sets: Sequence[tuple[str, int]]) -> FeverC
     )
 
 
-def answer(
-    label: Label,
-    evidence: Sequence[tuple[str, int]] = (),
-    pages: Sequence[str] = (),
-    confidence: float = 0.5,
-    ranked: Sequence[tuple[str, int]] | None = None,
-    hops: Sequence[AnswerHop] = (),
-    retrieved: Retrieved | None = None,
-) -> Answer:
-    """Return an answer; its ranking is its evidence unless given, and all that was retrieved."""
-    ranking = tuple(evidence if ranked is None else ranked)
-    return Answer(
-        label=label,
-        confidence=confidence,
-        evidence=tuple(evidence),
-        ranked=tuple((key, 1.0) for key in ranking),
-        pages=tuple(pages),
-        hops=tuple(hops),
-        retrieved=retrieved
-        or Retrieved(
-            tuple((page, ("title",)) for page in pages), tuple(SentenceKey(*key) for key in ranking)
-        ),
-        seconds={"total": 0.5, "ranking": 0.2},
-    )
+def answer(label: Label, evidence: Any = (), pages: Any = (), hops: Any = ()) -> Answer:
+    """Return an answer; its ranking is its evidence, and all that was retrieved."""
+    passages = tuple(SentenceKey(*key) for key in evidence)
+    found = Retrieved(tuple((page, ("title",)) for page in pages), passages)
+    ranked = tuple((key, 1.0) for key in evidence)
+    seconds = {"total": 0.5, "ranking": 0.2}
+    given = {"evidence": tuple(evidence), "ranked": ranked, "retrieved": found, "seconds": seconds}
+    return Answer(label=label, confidence=0.5, pages=tuple(pages), hops=tuple(hops), **given)
 
 
 # Four claims whose measures the tests compute by hand.

@@ -1,8 +1,5 @@
 """Measures of claims against the served corpus and of pairs, counted by hand."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,46 +7,31 @@ import numpy as np
 import pytest
 
 from research.evaluation.claims import CorpusClaim, Pair
-from research.evaluation.measures.corpus import (
-    MEASURES,
-    Found,
-    corpus_results,
-    documents_needed,
-    scores_of,
-    several_documents,
-)
+from research.evaluation.measures import corpus as measures
 from research.evaluation.measures.corpus import contradicted as is_contradicted
 from research.evaluation.over_corpus import CRASHED, KeptDocuments, Places
 from research.evaluation.verifier_alone import comparison_results, pair_results, with_comparisons
 from retrieval.corpora.corpus import Page
-from retrieval.result import ClaimResult, Evidence, Verdict
+from retrieval.result import ClaimResult, Evidence
 from retrieval.text.context import evidence_text
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
     REFUTES,
     SUPPORTS,
-    CorpusInfo,
     Label,
-    Opinion,
     Retrieved,
     SentenceKey,
 )
-from tests.app.claim_documents import claim_document
+from tests.app.claim_documents import claim_document, document_without_evidence
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.support.cases import cases
+from tests.support.cases import cases, whole_cases
 from tests.support.opinions import Says
 
 
-def claim(
-    label: Label,
-    *evidence: Sequence[tuple[str, int]],
-    kind: str = "plain",
-    texts: tuple[tuple[str, ...], ...] = (),
-    text: str = "A claim.",
-) -> CorpusClaim:
+def claim(label: Label, *evidence: Any, text: str = "A claim.", **more: Any) -> CorpusClaim:
     sets = tuple(tuple((page, number) for page, number in group) for group in evidence)
-    return CorpusClaim(text, label, sets, kind=kind, texts=texts, tempting=None)
+    return CorpusClaim(text, label, sets, **{"kind": "plain", **more})
 
 
 def item(document: str, number: int, stance: Label = NOT_ENOUGH_INFO, **more: Any) -> Evidence:
@@ -66,16 +48,9 @@ def selected(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> Evi
 def answer(
     label: Label, *evidence: Evidence, confidence: float = 1.0, seconds: float = 1.0
 ) -> ClaimResult:
-    return ClaimResult(
-        claim="A claim.",
-        recipe="esoteric",
-        corpus=CorpusInfo(name="coast", documents=1200, built_at="2026-11-20T09:30:00Z"),
-        verdict=Verdict(label=label, confidence=confidence, judge="by hand", rationale=""),
-        evidence=evidence,
-        documents=(),
-        hops=(),
-        seconds={"total": seconds},
-    )
+    document = document_without_evidence("A claim.") | {"seconds": {"total": seconds}}
+    document["verdict"] |= {"label": label, "confidence": confidence}
+    return ClaimResult.model_validate(document).model_copy(update={"evidence": evidence})
 
 
 def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
@@ -99,7 +74,7 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
         answer(REFUTES, selected("Pier", 2, SUPPORTS), confidence=1.0, seconds=3.0),
         None,
     ]
-    results = corpus_results(claims, answers)
+    results = measures.corpus_results(claims, answers)
     assert (results["claims"], results["failed"], results["contradicted"]) == (4, 1, 1)
     assert results["label_accuracy"] == pytest.approx(2 / 4)
     assert results["evidence_recall@5"] == pytest.approx(2 / 3)
@@ -117,20 +92,18 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
     assert (undecided["evidence_recall@5"], undecided["opposite_stances"]) == (None, None)
 
 
-def test_two_verdicts_are_right_for_a_claim_that_hover_calls_not_supported() -> None:
+def test_hover_has_two_right_verdicts_and_no_evidence_counts_for_the_label_only() -> None:
     unlit = CorpusClaim("A claim.", REFUTES, ((("Lamp", 0),),), "2 hops", two_labels=True)
     lit = CorpusClaim("Another.", SUPPORTS, ((("Lamp", 0),),), "3 hops", two_labels=True)
     given = [answer(one) for one in (REFUTES, NOT_ENOUGH_INFO, SUPPORTS, NOT_ENOUGH_INFO)]
-    results = corpus_results([unlit, unlit, unlit, lit], given)
+    results = measures.corpus_results([unlit, unlit, unlit, lit], given)
     assert results["by_label"]["NOT_SUPPORTED"]["label_accuracy"] == pytest.approx(2 / 3)
     assert results["by_label"][SUPPORTS]["label_accuracy"] == 0
     assert results["by_kind"]["2 hops"]["claims"] == 3
-
-
-def test_a_decided_claim_without_evidence_in_sentences_counts_for_its_label_only() -> None:
+    # A decided claim without evidence in sentences counts for its label only.
     # The index has the accent as two characters, an annotation as one (``page_key``).
     given = [answer(SUPPORTS, item("Pier", 0)), answer(SUPPORTS, item("Cafe\u0301", 0))]
-    results = corpus_results([claim(SUPPORTS), claim(REFUTES, [("Caf\u00e9", 0)])], given)
+    results = measures.corpus_results([claim(SUPPORTS), claim(REFUTES, [("Caf\u00e9", 0)])], given)
     assert (results["label_accuracy"], results["claims"]) == (0.5, 2)
     assert (results["with_evidence"], results["evidence_recall@5"]) == (1, 1.0)
 
@@ -146,13 +119,13 @@ def test_proofs_opposite_to_decided_verdicts_are_counted_with_who_is_right() -> 
         (SUPPORTS, NOT_ENOUGH_INFO, REFUTES),  # the verdict does not decide
     ]
     answers = [answer(label).model_copy(update={"proof_label": by}) for _, label, by in said]
-    proofs = corpus_results([claim(gold) for gold, _, _ in said], answers)["proofs"]
+    proofs = measures.corpus_results([claim(gold) for gold, _, _ in said], answers)["proofs"]
     right = {"verdict_right": 1, "proof_right": 1}
     assert proofs == {"decided": 6, "both": 4, "opposite": 3, **right}
 
 
 def recall(of: CorpusClaim, *evidence: Evidence) -> float:
-    return corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
+    return measures.corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
 
 
 def test_evidence_is_found_if_a_whole_set_is_among_the_first_five_by_number_or_text() -> None:
@@ -183,18 +156,14 @@ def test_a_verdict_is_contradicted_if_all_selected_evidence_is_against_it(
     assert is_contradicted(answer(label, *chosen, *rest)) is contradicted
 
 
-@cases("measures", "sets", "documents", "sentences", "chosen", "scores")
-def test_a_whole_set_is_asked_for(
-    sets: list[list[tuple[str, int]]],
-    documents: list[str],
-    sentences: list[tuple[str, int]],
-    chosen: list[tuple[str, int]],
-    scores: dict[str, float],
-) -> None:
-    ranked = tuple((page, number) for page, number in sentences)
-    found = Found(tuple(documents), ranked, frozenset((page, n) for page, n in chosen))
-    row = dict(zip(MEASURES, scores_of(claim(SUPPORTS, *sets), found), strict=True))
-    assert {name: row[name] for name in scores} == pytest.approx(scores)
+@whole_cases("measures", "sets", "documents", "sentences", "chosen", "scores")
+def test_a_whole_set_is_asked_for(case: Any) -> None:
+    ranked, chosen = (tuple(map(tuple, keys)) for keys in (case.sentences, case.chosen))
+    found = measures.Found(tuple(case.documents), ranked, frozenset(chosen))
+    row = dict(
+        zip(measures.MEASURES, measures.scores_of(claim(SUPPORTS, *case.sets), found), strict=True)
+    )
+    assert {name: row[name] for name in case.scores} == pytest.approx(case.scores)
 
 
 def test_claims_are_grouped_by_kind_and_by_the_smallest_set() -> None:
@@ -202,17 +171,15 @@ def test_claims_are_grouped_by_kind_and_by_the_smallest_set() -> None:
     three = [("A", 0), ("B", 0), ("C", 0)]
     both = claim(SUPPORTS, three, [("A", 1), ("D", 0)], kind="fever")
     single = claim(SUPPORTS, [("A", 0)])
-    whole, half = (Found(pages, (), frozenset()) for pages in (("Bridge", "River"), ("A", "D")))
+    whole, half = (
+        measures.Found(pages, (), frozenset()) for pages in (("Bridge", "River"), ("A", "D"))
+    )
     asked = [bridge, claim(SUPPORTS, three, kind="fever"), both, single]
-    results = several_documents(asked, [whole, whole, half, whole])
-    assert {name: figures["claims"] for name, figures in results.items()} == {
-        "all": 3,  # the claim that one document settles is left out
-        "two-hop": 1,
-        "2 documents": 2,
-        "fever": 2,
-        "3 or more documents": 1,
-    }
-    assert documents_needed(both) == 2
+    results = measures.several_documents(asked, [whole, whole, half, whole])
+    # The claim that one document settles is left out.
+    groups = {"all": 3, "two-hop": 1, "2 documents": 2, "fever": 2, "3 or more documents": 1}
+    assert {name: figures["claims"] for name, figures in results.items()} == groups
+    assert measures.documents_needed(both) == 2
     assert results["all"]["all_opened"]["mean"] == pytest.approx(2 / 3)
     assert results["2 documents"]["all_opened"] == {"mean": 1.0, "interval": [1.0, 1.0]}
 
@@ -272,10 +239,8 @@ def pair(n: int, label: Label, source: str | None = None, kind: str | None = Non
 
 def test_labels_of_pairs_are_counted_over_all_and_by_what_groups_them() -> None:
     pairs = [
-        pair(1, SUPPORTS, "sea", "number"),
-        pair(2, REFUTES, "sea", "name"),
-        pair(3, NOT_ENOUGH_INFO, "land"),
-        pair(4, SUPPORTS, None, "number"),
+        *(pair(1, SUPPORTS, "sea", "number"), pair(2, REFUTES, "sea", "name")),
+        *(pair(3, NOT_ENOUGH_INFO, "land"), pair(4, SUPPORTS, None, "number")),
     ]
     # The first and the third are right.
     said = [(0.75, 0.25, 0.0), (0.75, 0.25, 0.0), (0.0, 0.0, 1.0), (0.25, 0.25, 0.5)]
@@ -284,38 +249,28 @@ def test_labels_of_pairs_are_counted_over_all_and_by_what_groups_them() -> None:
     # Two of confidence 0.75, one of them right: off by 0.25. One of 0.5, wrong: off by 0.5. One
     # of 1, right. 0.25 * 2 / 4 + 0.5 * 1 / 4 = 0.25.
     assert results["calibration_error"] == pytest.approx(0.25)
-    assert results["by_label"] == {
-        SUPPORTS: {"pairs": 2, "accuracy": 0.5},
-        REFUTES: {"pairs": 1, "accuracy": 0.0},
-        NOT_ENOUGH_INFO: {"pairs": 1, "accuracy": 1.0},
-    }
+    counted = {SUPPORTS: (2, 0.5), REFUTES: (1, 0.0), NOT_ENOUGH_INFO: (1, 1.0)}
+    by_label = {k: {"pairs": pairs, "accuracy": right} for k, (pairs, right) in counted.items()}
+    assert results["by_label"] == by_label
     assert results["by_source"]["sea"] == {"pairs": 2, "accuracy": 0.5}
     assert results["by_kind"]["name"] == {"pairs": 1, "accuracy": 0.0}
     # Wrong ones, the most confident first.
-    assert [(one["claim"], one["confidence"]) for one in results["worst"]] == [
-        ("Claim 2.", 0.75),
-        ("Claim 4.", 0.5),
-    ]
-
-
-def supports_filled_halves(claim: str, _: str) -> Opinion:
-    """Support two claims, whatever is read."""
-    filled = claim in ("The mill opened in 1901.", "the bridge fell in 1903.")
-    return (0.9, 0.0, 0.1) if filled else (0.1, 0.0, 0.9)
+    worst = [(one["claim"], one["confidence"]) for one in results["worst"]]
+    assert worst == [("Claim 2.", 0.75), ("Claim 4.", 0.5)]
 
 
 def test_comparisons_change_the_labels_that_they_decide_and_no_others() -> None:
     road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
     mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
+    claims = {"The road is old.": road, "The mill opened after the bridge fell.": mill}
     pairs = [
         Pair(claim, evidence_text(*text), REFUTES, None, None, None)
-        for claim, text in (
-            ("The road is old.", road),
-            ("The mill opened after the bridge fell.", mill),
-        )
+        for claim, text in claims.items()
     ]
     before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
-    after, ruled = with_comparisons(pairs, before, Says(supports_filled_halves).model)
+    filled = ("The mill opened in 1901.", "the bridge fell in 1903.")
+    halves = Says(lambda claim, _: (0.9, 0.0, 0.1) if claim in filled else (0.1, 0.0, 0.9))
+    after, ruled = with_comparisons(pairs, before, halves.model)
     assert ruled == [1]
     assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (SUPPORTS, REFUTES)]
     turned = {"turned_right": 1, "turned_wrong": 0, "accuracy_without": 0.0}

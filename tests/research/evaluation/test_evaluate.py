@@ -1,7 +1,5 @@
 """``esoteric evaluate`` on FEVER's pages, over the served index and on pairs, with real models."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from itertools import combinations
@@ -25,26 +23,15 @@ from tests.support.shipped_recipes import SHIPPED
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
 SYSTEMS = [*SHIPPED, "bm25", "minilm", "tfidf"]
-CLAIMS: list[dict[str, Any]] = [
-    {
-        "id": 1,
-        "label": "SUPPORTS",
-        "claim": "Skerrow Light was designed by Ann Lee.",
-        "evidence": [[[1, 1, "Skerrow_Light", 1]]],
-    },
-    {
-        "id": 2,
-        "label": "REFUTES",
-        "claim": "Skerrow Light was first lit in 1790.",
-        "evidence": [[[2, 2, "Skerrow_Light", 1]]],
-    },
-    {
-        "id": 3,
-        "label": "NOT ENOUGH INFO",
-        "claim": "Ann Lee collected stamps from France.",
-        "evidence": [[[3, None, None, None]]],
-    },
-]
+
+
+def evaluated(*names: str) -> list[dict[str, Any]]:
+    found = rows("evaluated", names)
+    return [dict(zip(names, given, strict=True)) for _, given, _ in found]
+
+
+CLAIMS = evaluated("id", "label", "claim", "evidence")
+PAIRS = evaluated("claim", "label", "title", "evidence", "source")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +50,7 @@ def data(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
 
 
 def fever_name(title: str) -> str:
-    return title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-")
+    return title.translate({ord(" "): "_", ord("("): "-LRB-", ord(")"): "-RRB-"})
 
 
 def evaluate(data: Path, out: Path, *options: str) -> Ran:
@@ -116,18 +103,13 @@ def test_every_system_has_predictions_with_what_was_retrieved(out: Path) -> None
         assert (text["passages"], text["combined_precision"]) == (count / 2, 2 / count)
 
 
-def test_the_figures_are_those_of_the_predictions(out: Path) -> None:
+def test_the_results_compare_all_systems_without_a_crash(out: Path) -> None:
     results = read(out / "results.json")
-    for name, recipe in results["recipes"].items():
-        records, figures = read(out / name / "predictions.jsonl"), recipe["figures"]
-        right = [p["predicted_label"] == c["label"] for p, c in zip(records, CLAIMS, strict=True)]
-        found = [["Skerrow_Light", 1] in p["predicted_evidence"] for p in records]
-        assert figures["label_accuracy"] == pytest.approx(sum(right) / 3)
-        assert figures["evidence_recall"] == pytest.approx(sum(found[:2]) / 2)
-        strict = [r and (f or c["id"] == 3) for r, f, c in zip(right, found, CLAIMS, strict=True)]
-        assert figures["fever_score"] == pytest.approx(sum(strict) / 3)
-        assert recipe["crashes"] == []
-    assert results["recipes"]["esoteric"]["figures"]["fever_score"] == 1.0
+    assert {str(recipe["crashes"]) for recipe in results["recipes"].values()} == {"[]"}
+    figures, records = results["recipes"]["esoteric"]["figures"], out / "esoteric"
+    assert (figures["fever_score"], figures["evidence_recall"]) == (1.0, 1.0)
+    labels = [one["predicted_label"] for one in read(records / "predictions.jsonl")]
+    assert labels == [claim["label"] for claim in CLAIMS]
     assert len(results["comparisons"]) == len(list(combinations(SYSTEMS, 2)))
     assert results["data"]["wiki_pages"]["documents"] == len(TEXTS)
 
@@ -164,9 +146,7 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
     assert "claim 4: The claim is 599 characters long" in report
 
 
-def test_other_things_other_results_and_evidence_outside_the_pages_are_refused(
-    data: Path, out: Path, tmp_path: Path
-) -> None:
+def test_other_results_and_pages_are_refused(data: Path, out: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
     assert "not results of an evaluation" in error_line(evaluate(data, tmp_path / "mine"))
@@ -185,32 +165,10 @@ def test_other_things_other_results_and_evidence_outside_the_pages_are_refused(
         assert said in line
 
 
+KINDS, FOUND = ("one-sentence", "one-sentence", "open"), [[["Skerrow_Light", 1]]]
 SERVED: list[dict[str, Any]] = [
     {"claim": one["claim"], "label": one["label"], "kind": kind, "evidence": evidence}
-    for one, kind, evidence in zip(
-        CLAIMS,
-        ("one-sentence", "one-sentence", "open"),
-        ([[["Skerrow_Light", 1]]], [[["Skerrow_Light", 1]]], []),
-        strict=True,
-    )
-]
-PAIRS: list[dict[str, Any]] = [
-    {
-        "claim": "Skerrow Light was designed by Ann Lee.",
-        "label": "SUPPORTS",
-        "title": "Skerrow Light",
-        "evidence": "It was designed by Ann Lee and was first lit in 1871.",
-        "source": "islands",
-    },
-    {
-        "claim": "The designer of Skerrow Light collected stamps from France.",
-        "label": "NOT ENOUGH INFO",
-        "evidence": [
-            {"title": "Skerrow Light", "sentence": "It was designed by Ann Lee."},
-            {"title": "Ann Lee", "sentence": "She died in Dundee in 1902."},
-        ],
-        "source": "islands",
-    },
+    for one, kind, evidence in zip(CLAIMS, KINDS, (FOUND, FOUND, []), strict=True)
 ]
 
 
@@ -295,11 +253,8 @@ def test_claims_are_checked_over_the_served_index_in_two_runs(home: Path, tmp_pa
     assert differs["gained"] == pairs.count((False, True))
     assert differs["lost"] == pairs.count((True, False))
     report = (out / "report.md").read_text(encoding="utf-8")
-    for said in (
-        "3 claims of `claims.jsonl`",
-        "| combined recall | 69.3 | 100.0 | 100.0 | 100.0 |",
-        "## Differences from esoteric",
-    ):
+    combined = "| combined recall | 69.3 | 100.0 | 100.0 | 100.0 |"
+    for said in ("3 claims of `claims.jsonl`", combined, "## Differences from esoteric"):
         assert said in report
 
     path = out / "esoteric" / "predictions.jsonl"
@@ -339,27 +294,3 @@ def test_wrong_usage_gets_one_line_and_no_folder(home: Path, tmp_path: Path) -> 
     no_index = error_line(esoteric(tmp_path, "evaluate", *claims))
     assert "esoteric index build --source vital" in no_index
     assert not (tmp_path / "out").exists()
-
-
-def test_claims_of_hover_are_checked_as_they_are_released(home: Path, tmp_path: Path) -> None:
-    facts = [["Skerrow_Light", 1], ["Ann_Lee", 0]]
-    told = {"claim": "Skerrow Light was designed by a Scot.", "label": "SUPPORTED", "num_hops": 2}
-    stamps = {"claim": SERVED[2]["claim"], "label": "NOT_SUPPORTED", "num_hops": 3}
-    claims = tmp_path / "hover.json"
-    claims.write_text(json.dumps([one | {"supporting_facts": facts} for one in (told, stamps)]))
-    run = esoteric(
-        home, "evaluate", "--claims", claims, "--recipe", "bm25", "--out", tmp_path / "out"
-    )
-    assert run.returncode == 0, run.stderr
-    first, second = read(tmp_path / "out" / "bm25" / "predictions.jsonl")
-    assert second["gold"]["label"] == "NOT_SUPPORTED"
-    results = read(tmp_path / "out" / "results.json")
-    bm25 = results["recipes"]["bm25"]
-    assert bm25["with_evidence"] == 2
-    right = second["verdict"]["label"] != "SUPPORTS"
-    assert bm25["by_label"]["NOT_SUPPORTED"]["label_accuracy"] == right
-    supported = first["verdict"]["label"] == "SUPPORTS"
-    assert bm25["by_kind"]["2 hops"]["label_accuracy"] == supported
-    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "| 3 hops | 1 |" in report
-    assert "both verdicts are right for it" in report

@@ -1,59 +1,38 @@
 """The measures, on claims, answers and searches that are worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
-from research.evaluation.claims import AnnotatedClaim, SentenceKey
-from research.evaluation.measures.esoteric_table import (
-    COUNTINGS,
-    RetrievedPassage,
-    Search,
-    as_markdown,
-    as_text,
-    esoteric_table,
-    searches_of,
-)
-from research.evaluation.measures.scores import (
-    COLUMNS,
-    FIGURES,
-    Bin,
-    accuracy_of_most_confident,
-    calibration_error,
-    confidence_intervals,
-    figures_of,
-    mean_hops,
-    paired_p_values,
-    reliability,
-    score_matrix,
-    scores_of,
-    sufficiency,
-)
+from research.evaluation.claims import AnnotatedClaim
+from research.evaluation.measures import esoteric_table as tables
+from research.evaluation.measures import scores as measured
 from research.evaluation.run import Answer, AnswerHop
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, FoundBy, Label
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from tests.research.evaluation.answers import ANSWERS, CLAIMS, answer, claim
+from tests.support.cases import cases
 
 
 def test_the_reliability_curve_its_error_and_the_accuracy_of_the_most_confident() -> None:
     confidence = np.array([0.95, 0.97, 0.61, 0.63, 1.0])
     right = np.array([True, True, True, False, False])
-    low, high = reliability(confidence, right)  # a point for each bin with answers
-    assert low == Bin(0.6, 0.7, 2, pytest.approx(0.62), 0.5)
-    assert high == Bin(0.9, 1.0, 3, pytest.approx(2.92 / 3), pytest.approx(2 / 3))
+    low, high = measured.reliability(confidence, right)  # a point for each bin with answers
+    assert low == measured.Bin(0.6, 0.7, 2, pytest.approx(0.62), 0.5)
+    assert high == measured.Bin(0.9, 1.0, 3, pytest.approx(2.92 / 3), pytest.approx(2 / 3))
     expected = (2 * 0.12 + 3 * (2.92 / 3 - 2 / 3)) / 5  # the gap, weighted by size
-    assert calibration_error(confidence, right) == pytest.approx(expected)
+    assert measured.calibration_error(confidence, right) == pytest.approx(expected)
     # The least confident of five is 0.61, which is right.
-    assert accuracy_of_most_confident(confidence, right, 0.8) == 2 / 4
-    assert accuracy_of_most_confident(confidence, right, 0.2) == 0.0
+    assert measured.accuracy_of_most_confident(confidence, right, 0.8) == 2 / 4
+    assert measured.accuracy_of_most_confident(confidence, right, 0.2) == 0.0
 
 
 def test_figures_are_those_counted_by_hand() -> None:
-    figures = dict(zip(FIGURES, figures_of(score_matrix(CLAIMS, ANSWERS)), strict=True))
-    of_labels_and_evidence = {name: figures[name] for name in FIGURES[:9]}
+    counted = measured.figures_of(measured.score_matrix(CLAIMS, ANSWERS))
+    figures = dict(zip(measured.FIGURES, counted, strict=True))
+    of_labels_and_evidence = {name: figures[name] for name in measured.FIGURES[:9]}
     assert of_labels_and_evidence == pytest.approx(
         {
             "label_accuracy": 3 / 4,
@@ -74,39 +53,38 @@ def test_figures_are_those_counted_by_hand() -> None:
     )
 
 
-def test_the_first_five_pieces_of_evidence_count_on_pages_in_any_unicode_form() -> None:
+def test_the_first_five_pieces_of_evidence_count_and_no_claim_makes_no_number() -> None:
     late = answer(SUPPORTS, [("A", number) for number in range(6)], ["A"])
-    assert scores_of(claim(1, SUPPORTS, [("A", 5)]), late)[:4] == [1.0, 0.0, 0.0, 0.0]
+    assert measured.scores_of(claim(1, SUPPORTS, [("A", 5)]), late)[:4] == [1.0, 0.0, 0.0, 0.0]
     known = claim(1, SUPPORTS, [("Caf\u00e9", 0)])
     same = answer(SUPPORTS, [("Cafe\u0301", 0)], ["Cafe\u0301"])
-    assert scores_of(known, same)[1:5] == [1, 1, 1, 1]
+    assert measured.scores_of(known, same)[1:5] == [1, 1, 1, 1]
+    # A figure in which no claim has a part is no number.
+    figures = measured.figures_of(
+        measured.score_matrix([claim(1, NOT_ENOUGH_INFO)], [answer(NOT_ENOUGH_INFO)])
+    )
+    assert dict(zip(measured.FIGURES, figures, strict=True))["fever_score"] == 1.0
+    assert math.isnan(dict(zip(measured.FIGURES, figures, strict=True))["evidence_f1"])
 
 
-def test_a_figure_in_which_no_claim_has_a_part_is_no_number() -> None:
-    figures = figures_of(score_matrix([claim(1, NOT_ENOUGH_INFO)], [answer(NOT_ENOUGH_INFO)]))
-    assert dict(zip(FIGURES, figures, strict=True))["fever_score"] == 1.0
-    assert math.isnan(dict(zip(FIGURES, figures, strict=True))["evidence_f1"])
-
-
-def scores(first_column: list[float]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    matrix = np.zeros((len(first_column), len(COLUMNS)))
+def scores(first_column: list[float]) -> np.ndarray:
+    matrix = np.zeros((len(first_column), len(measured.COLUMNS)))
     matrix[:, 0] = first_column
     return matrix
 
 
-def test_an_interval_contains_the_figure_and_narrows_with_more_claims() -> None:
-    few = confidence_intervals(scores([0.0, 1.0] * 20), range(40))[0]
-    many = confidence_intervals(scores([0.0, 1.0] * 500), range(1000))[0]
+def test_intervals_narrow_with_more_claims_and_ten_coins_have_their_probability() -> None:
+    few = measured.confidence_intervals(scores([0.0, 1.0] * 20), range(40))[0]
+    many = measured.confidence_intervals(scores([0.0, 1.0] * 500), range(1000))[0]
     assert few[0] < 0.5 < few[1]
     assert many[1] - many[0] < few[1] - few[0]
     # Normal approximation: 1.96 * sqrt(0.25 / 1000) = 0.031 to either side.
     assert abs(many[1] - 0.531) < 0.005
     assert abs(many[0] - 0.469) < 0.005
 
-
-def test_ten_claims_that_differ_in_one_direction_have_the_probability_of_ten_coins() -> None:
+    # Ten claims that differ in one direction are as probable as ten coins.
     def p_value(groups: Sequence[object]) -> float:
-        return float(paired_p_values(scores([1.0] * 10), scores([0.0] * 10), groups)[0])
+        return float(measured.paired_p_values(scores([1.0] * 10), scores([0.0] * 10), groups)[0])
 
     # Ten pairs, all won: two-sided 2 / 2^10 = 0.00195.
     assert 0 < p_value(range(10)) < 2 / 2**10 + 0.002
@@ -132,118 +110,64 @@ def test_the_first_hop_of_claims_with_several_pages_is_counted_by_hand() -> None
         # One is missing and it stops, although the verdict was NOT ENOUGH INFO.
         asked(right, ("X", 1), sufficient=True, label=NOT_ENOUGH_INFO),
     ]
-    found = sufficiency(two_pages, answers)
+    found = measured.sufficiency(two_pages, answers)
     assert (found.claims, found.insufficient) == (4, 2)
     assert (found.own.precision, found.own.recall) == (0.5, 0.5)
     assert (found.verdict.precision, found.verdict.recall) == (1.0, 0.5)
     assert (found.always.precision, found.always.recall) == (0.5, 1.0)
     assert (found.never.precision, found.never.recall) == (None, 0.0)
     # Systems without hops are left out.
-    assert sufficiency(two_pages[:1], [answer(SUPPORTS)]) is None
-    assert mean_hops([answer(SUPPORTS)]) is None
+    assert measured.sufficiency(two_pages[:1], [answer(SUPPORTS)]) is None
+    assert measured.mean_hops([answer(SUPPORTS)]) is None
 
 
 def search(
-    label: Label,
-    sets: list[list[SentenceKey]],
-    documents: list[tuple[str, FoundBy | None]],
-    passages: list[tuple[str, list[SentenceKey]]],
-    retrieval: float,
-) -> Search:
-    return Search(
-        AnnotatedClaim("A claim.", label, tuple(map(tuple, sets))),
-        tuple(documents),
-        tuple(RetrievedPassage(document, frozenset(covers)) for document, covers in passages),
-        retrieval,
-        retrieval + 1.0,
-    )
+    label: Label, sets: Any, documents: Any, passages: Any, retrieval: float
+) -> tables.Search:
+    """``sets``: of keys; ``documents``: with the way; ``passages``: with what each covers."""
+    claim = AnnotatedClaim("A claim.", label, tuple(map(tuple, sets)))
+    found = [tables.RetrievedPassage(page, frozenset(covers)) for page, covers in passages]
+    return tables.Search(claim, tuple(documents), tuple(found), retrieval, retrieval + 1.0)
 
 
+LAMP, LAMP_1, QUAY = ("Lamp", 0), ("Lamp", 1), ("Quay", 2)
+# Two sets, on Lamp and on Pier, both found. Of Lamp both annotated sentences are covered, one
+# of them twice; of Pier none. Boat is a wrong document.
+FIRST = [("Lamp", "title"), ("Boat", "text"), ("Pier", "text")]
+COVERED = [("Lamp", [LAMP]), ("Lamp", [LAMP, LAMP_1]), ("Pier", []), ("Boat", [])]
+# One set on two pages; only Quay is found, and its sentence.
+SECOND, HALF = [("Quay", "disambiguation")], [("Quay", [QUAY]), ("Quay", [])]
 SEARCHES = [
-    # Two sets, on Lamp and on Pier, both found. Of Lamp both annotated sentences are covered, one
-    # of them twice; of Pier none. Boat is a wrong document.
-    search(
-        SUPPORTS,
-        [[("Lamp", 0)], [("Lamp", 1), ("Pier", 0)]],
-        [("Lamp", "title"), ("Boat", "text"), ("Pier", "text")],
-        [("Lamp", [("Lamp", 0)]), ("Lamp", [("Lamp", 0), ("Lamp", 1)]), ("Pier", []), ("Boat", [])],
-        retrieval=2.0,
-    ),
-    # One set on two pages; only Quay is found, and its sentence.
-    search(
-        REFUTES,
-        [[("Quay", 2), ("Harbour", 0)]],
-        [("Quay", "disambiguation")],
-        [("Quay", [("Quay", 2)]), ("Quay", [])],
-        retrieval=1.0,
-    ),
+    search(SUPPORTS, [[LAMP], [LAMP_1, ("Pier", 0)]], FIRST, COVERED, retrieval=2.0),
+    search(REFUTES, [[QUAY, ("Harbour", 0)]], SECOND, HALF, retrieval=1.0),
     # Nothing is found.
     search(SUPPORTS, [[("Sluice", 1)]], [("Boat", "words")], [("Boat", [])], retrieval=3.0),
 ]
-TABLE = esoteric_table(SEARCHES)
+TABLE = tables.esoteric_table(SEARCHES)
 
 
-# What is found, as the text of the report counts, and its program by document and by passage.
-@pytest.mark.parametrize(
-    ("row", "text", "by_document", "by_passage"),
-    [
-        # Lamp, Pier, Quay of these, Harbour, Sluice; and of Lamp, Boat, Pier, Quay, Boat.
-        ("document_recall", 3 / 5, 3 / 5, 3 / 5),
-        ("document_precision", 3 / 5, 3 / 5, 3 / 5),
-        ("document_f1", 3 / 5, 3 / 5, 3 / 5),
-        ("document_ofever", 1 / 3, 1 / 3, 1 / 3),  # Lamp alone is a whole set; Lamp and Pier
-        # Lamp 0, Lamp 1, Quay 2 of these and Pier 0, two others are not on documents found; of four
-        # sentences two documents, Lamp and Quay; three pairs of the first claim, one of the second.
-        ("passage_recall", 3 / 4, 2 / 4, 4 / 4),
-        ("combined_recall", 3 / 6, 2 / 6, 3 / 6),
-        # Three passages hit of five on right documents, of seven in all; two documents of Lamp,
-        # Pier, Quay, of five in all.
-        ("passage_precision", 3 / 5, 2 / 3, 3 / 5),
-        ("combined_precision", 3 / 7, 2 / 5, 3 / 7),
-        # The first claim has the whole set of Lamp 0, and is the only one with the documents of
-        # one. Of the second all sentences on its found documents are covered; of the third there
-        # are none, which counts as well, unless only claims with a right document do.
-        ("passage_ofever", 1, 2 / 3, 1 / 2),
-        ("combined_ofever", 1 / 3, 0, 0),
-        ("retrieval_seconds", 6 / 3, 6 / 4, 6 / 4),  # the program counts one claim too many
-        ("seconds", 9 / 3, None, None),
-        ("documents", 5 / 3, None, None),
-        ("passages", 7 / 3, None, None),
-        # Lamp, Lamp, Pier, Quay, Harbour, Sluice: characters for each annotated sentence.
-        ("id_length", None, (4 + 4 + 4 + 4 + 7 + 6) / 6, (4 + 4 + 4 + 4 + 7 + 6) / 6),
-        ("place", (1 + 3 + 1) / 3, None, None),
-        ("place_by_text", 2, 3, 3),  # Pier, after Boat; after Lamp and Boat
-        ("hits_by_title", 1 / 3, 1 / 3, 1 / 3),
-        ("hits_by_disambiguation", 1 / 3, 1 / 3, 1 / 3),
-        ("hits_by_text", 1 / 3, 1 / 3, 1 / 3),
-        ("hits_by_words", None, None, None),  # Boat is a right document of no claim
-    ],
-)
-def test_a_row_is_counted_in_three_ways(
-    row: str, text: float | None, by_document: float | None, by_passage: float | None
-) -> None:
-    assert [TABLE[counting].get(row) for counting in COUNTINGS] == [
-        None if value is None else pytest.approx(value) for value in (text, by_document, by_passage)
-    ]
+@cases("esoteric_table", "row", "counted")
+def test_a_row_is_counted_in_three_ways(row: str, counted: list[float | None]) -> None:
+    """As the text of the report counts, and its program by document and by passage."""
+    found = [TABLE[counting].get(row) for counting in tables.COUNTINGS]
+    assert found == [None if value is None else pytest.approx(value) for value in counted]
 
 
-def test_undecided_claims_are_no_searches_and_time_ends_before_the_verifier() -> None:
-    (found,) = searches_of([CLAIMS[0], CLAIMS[2]], [ANSWERS[0], ANSWERS[2]])
+def test_undecided_claims_are_no_searches_and_the_table_is_shown() -> None:
+    (found,) = tables.searches_of([CLAIMS[0], CLAIMS[2]], [ANSWERS[0], ANSWERS[2]])
     assert found.found == {"X", "A", "B"}
     assert found.covered == {("A", 0), ("B", 0)}
     assert (found.retrieval, found.total) == (0.5, 0.5)
     seconds = {"total": 0.5, "ranking": 0.2, "verification": 0.2, "verdict": 0.1}
-    timed = Search.of(CLAIMS[0], ANSWERS[0].retrieved, seconds, lambda key: frozenset())
+    timed = tables.Search.of(CLAIMS[0], ANSWERS[0].retrieved, seconds, lambda key: frozenset())
     assert timed.retrieval == pytest.approx(0.2)
-    assert esoteric_table(searches_of(CLAIMS[2:3], ANSWERS[2:3])) == {}
-
-
-def test_the_table_is_shown_with_the_figures_of_the_report() -> None:
-    shown = as_markdown(TABLE).splitlines()
+    assert tables.esoteric_table(tables.searches_of(CLAIMS[2:3], ANSWERS[2:3])) == {}
+    # The table is shown with the figures of the report.
+    shown = tables.as_markdown(TABLE).splitlines()
     assert shown[0] == "|  | report | text | program, by document | program, by passage |"
     assert "| combined recall | 69.3 | 50.0 | 33.3 | 50.0 |" in shown
     assert "| seconds a claim, retrieval | 31.75 | 2.00 | 1.50 | 1.50 |" in shown
     assert "| documents a claim | – | 1.67 | – | – |" in shown  # noqa: RUF001
-    lines = as_text("esoteric", TABLE).splitlines()
+    lines = tables.as_text("esoteric", TABLE).splitlines()
     assert lines[0].split()[:3] == ["esoteric", "report", "text"]
     assert len({len(line) for line in lines}) == 1

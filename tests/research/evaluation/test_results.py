@@ -1,10 +1,7 @@
 """Files of annotated claims, answers that are kept, and the figures that are published."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +15,7 @@ from research.evaluation.claims import (
     read_fever_claims,
     read_pairs,
 )
-from research.evaluation.expected import Deviation, arguments_of, deviations
-from research.evaluation.measures.scores import FIGURES
+from research.evaluation.expected import arguments_of, deviations
 from research.evaluation.provenance import Provenance, claim_folder, provenance_of
 from research.evaluation.report import latex_of
 from research.evaluation.run import Answer, Crash, SystemOutcome, read_predictions, run_system
@@ -29,7 +25,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.recipes.recipes import RECIPES
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.evaluation.answers import ANSWERS, CLAIMS, claim
-from tests.support.cases import cases
+from tests.support.cases import cases, rules
 from tests.support.json_lines import write_json_lines
 
 CLAIM = {"label": "SUPPORTS", "claim": "The lamp is red."}
@@ -44,10 +40,9 @@ def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[FeverClaim]:
     return read_fever_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
 
 
-def test_a_claim_keeps_its_sets_and_its_line_and_may_need_several_pages(tmp_path: Path) -> None:
-    lamp, hum, both = read(
-        tmp_path, LAMP, "", HUM, LAMP | {"id": 7, "evidence": LAMP["evidence"][1:]}
-    )
+def test_a_claim_keeps_its_sets_and_may_have_their_texts(tmp_path: Path) -> None:
+    two_pages = LAMP | {"id": 7, "evidence": LAMP["evidence"][1:]}
+    lamp, hum, both = read(tmp_path, LAMP, "", HUM, two_pages)
     assert (lamp.id, lamp.text, lamp.label) == (6, "The lamp is red.", SUPPORTS)
     assert lamp.evidence == ((("Lamp", 0),), (("Lamp", 1), ("Caf\u00e9", 2)))
     assert lamp.pages == {"Lamp", "Caf\u00e9"}
@@ -55,9 +50,7 @@ def test_a_claim_keeps_its_sets_and_its_line_and_may_need_several_pages(tmp_path
     assert [one.needs_several_pages for one in (lamp, hum, both)] == [False, False, True]
     assert hum.where.endswith("claims.jsonl, line 3")
     assert (lamp.group, hum.group) == ("Lamp", 8)  # the page that it was made from, if it is known
-
-
-def test_a_claim_may_have_the_texts_of_its_sets_and_a_tempting_sentence(tmp_path: Path) -> None:
+    # It may have the texts of its sets, and a tempting sentence.
     texts = {"texts": [["It is red."], ["It has one colour.", "Red is a colour."]]}
     lamp = CLAIM | {"evidence": [[["Lamp", 0]], [["Lamp", 1], ["Cafe\u0301", 2]]]}
     lines = lamp | texts, HUM | {"tempting": ["Lamp", 3]}
@@ -82,19 +75,12 @@ def test_a_text_has_its_title_before_it_and_sentences_are_read_as_one_text(tmp_p
     ]
 
 
-LIT: dict[str, Any] = {
-    "uid": "a1",
-    "claim": "The lamp on the pier that Ida Holm built is red.",
-    "supporting_facts": [["Pier", 0], ["Lamp", 2], ["Pier", 0]],
-    "label": "SUPPORTED",
-    "num_hops": 2,
-    "hpqa_id": "b2",
-}
+FACTS = [["Pier", 0], ["Lamp", 2], ["Pier", 0]]
+LIT: dict[str, Any] = {"uid": "a1", "claim": "The lamp on the pier that Ida Holm built is red."}
+LIT |= {"supporting_facts": FACTS, "label": "SUPPORTED", "num_hops": 2, "hpqa_id": "b2"}
 
 
-def test_a_list_of_hover_is_read_with_its_hops_and_two_labels_that_are_right(
-    tmp_path: Path,
-) -> None:
+def test_a_list_of_hover_is_read_with_its_hops_and_two_right_labels(tmp_path: Path) -> None:
     unlit = LIT | {"claim": "It is blue.", "label": "NOT_SUPPORTED", "num_hops": 4}
     path = tmp_path / "hover.json"
     path.write_text(json.dumps([LIT, unlit], indent=1), encoding="utf-8")
@@ -106,24 +92,13 @@ def test_a_list_of_hover_is_read_with_its_hops_and_two_labels_that_are_right(
     assert not_lit.evidence == lit.evidence
 
 
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ([LIT, {"uid": "c3", "claim": "Of the test file."}], "claim 2: no claim of HoVer"),
-        ([LIT | {"label": "REFUTES"}], "claim 1: no claim of HoVer"),
-        ([LIT | {"supporting_facts": []}], "claim 1: no claim, or no supporting facts"),
-        ([LIT, LIT | {"claim": " "}], "claim 2: no claim, or no supporting facts"),
-        ([LIT | {"supporting_facts": [["Pier", "0"]]}], "not a page with a sentence number"),
-        ([7], "claim 1: no claim of HoVer"),
-    ],
-)
-def test_an_entry_that_is_no_claim_of_hover_is_named(
-    written: list[Any], said: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "hover.json"
-    path.write_text(json.dumps(written), encoding="utf-8")
+@cases("annotations", "hover", "said")
+def test_what_is_no_claim_of_hover_is_named(hover: list[Any], said: str, tmp_path: Path) -> None:
+    """What is given of a claim stands in the place of what LIT has."""
+    entries = [LIT | one if isinstance(one, dict) and "uid" not in one else one for one in hover]
+    (tmp_path / "hover.json").write_text(json.dumps(entries), encoding="utf-8")
     with pytest.raises(BadSource) as caught:
-        read_corpus_claims(path)
+        read_corpus_claims(tmp_path / "hover.json")
     assert said in caught.value.message
 
 
@@ -134,31 +109,21 @@ def test_of_feverous_the_sets_of_sentences_alone_are_evidence(tmp_path: Path) ->
         return {**given, "evidence": evidence, "challenge": challenge}
 
     empty = {"id": "", "claim": "", "label": "", "evidence": [], "challenge": ""}
-    both, cells, open_claim = read_corpus_claims(
-        write_json_lines(
-            tmp_path / "feverous.jsonl",
-            empty,
-            line(
-                SUPPORTS,
-                ["Pier_sentence_3", "Snake_case_sentence_0"],
-                ["Pier_sentence_3", "Pier_cell_0_1_2"],
-                challenge="Multi-hop Reasoning",
-            ),
-            line(REFUTES, ["Pier_header_cell_0_1_2"], ["Pier_item_0_1"]),
-            line(NOT_ENOUGH_INFO, ["Pier_sentence_3"]),
-        )
+    sets = (["Pier_sentence_3", "Snake_case_sentence_0"], ["Pier_sentence_3", "Pier_cell_0_1_2"])
+    lines = (
+        line(SUPPORTS, *sets, challenge="Multi-hop Reasoning"),
+        line(REFUTES, ["Pier_header_cell_0_1_2"], ["Pier_item_0_1"]),
+        line(NOT_ENOUGH_INFO, ["Pier_sentence_3"]),
     )
+    path = write_json_lines(tmp_path / "feverous.jsonl", empty, *lines)
+    both, cells, open_claim = read_corpus_claims(path)
     assert both.evidence == ((("Pier", 3), ("Snake_case", 0)),)
     assert (both.kind, both.right) == ("Multi-hop Reasoning", {SUPPORTS})
     assert (cells.label, cells.evidence, cells.kind) == (REFUTES, (), "Other")
     assert (open_claim.label, open_claim.evidence) == (NOT_ENOUGH_INFO, ())
 
 
-READERS: dict[str, Callable[[Path], Iterable[object]]] = {
-    "fever": read_fever_claims,
-    "corpus": read_corpus_claims,
-    "pairs": read_pairs,
-}
+READERS = {"fever": read_fever_claims, "corpus": read_corpus_claims, "pairs": read_pairs}
 GOOD = {
     "fever": LAMP,
     "corpus": CLAIM | {"evidence": [[["Lamp", 0]]]},
@@ -192,7 +157,7 @@ def chosen(choice: Choice, claims: list[FeverClaim] = FORTY) -> list[int]:
     return [one.id for one in choice.of(claims, Path("claims.jsonl"))]
 
 
-def test_all_claims_are_asked_or_the_first_or_a_sample_that_is_the_same_again() -> None:
+def test_all_claims_are_asked_or_a_sample_or_a_half_and_not_none() -> None:
     assert chosen(Choice()) == list(range(40))
     assert chosen(Choice(limit=3)) == [0, 1, 2]
     sample = chosen(Choice(sample=10, seed=1))
@@ -200,18 +165,14 @@ def test_all_claims_are_asked_or_the_first_or_a_sample_that_is_the_same_again() 
     assert all(number % 4 for number in sample)  # decided ones
     assert chosen(Choice(sample=10, seed=1)) == sample
     assert chosen(Choice(sample=10, seed=2)) != sample
-
-
-def test_every_claim_is_in_one_of_two_halves_whatever_its_file_and_place() -> None:
+    # Every claim is in one of two halves, whatever its file and place.
     fitted, published = chosen(Choice(half="fitted")), chosen(Choice(half="published"))
     assert sorted([*fitted, *published]) == list(range(40))
     assert 10 < len(fitted) < 30
     assert chosen(Choice(half="fitted"), FORTY[::-1]) == fitted[::-1]
     # The first bytes of their SHA-256 are 0x66 and 0x6f: even and odd.
     assert (half_of("Claim 1."), half_of("Claim 2.")) == ("fitted", "published")
-
-
-def test_a_choice_without_claims_is_refused() -> None:
+    # A choice without claims is refused.
     for choice, claims, said in (
         (Choice(several_pages=True), FORTY[:4], "needs several pages"),
         (Choice(sample=5), FORTY[:1], "is decided"),
@@ -243,17 +204,6 @@ def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> S
     return run_system(lambda: system, "listed", claims, folder, 1, lambda done: None)
 
 
-def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(FromAList({"Claim 3.": KeyboardInterrupt()}), tmp_path)
-    with (tmp_path / "predictions.jsonl").open("a") as stream:
-        stream.write('{"id": 3, "predicted_la')  # as after a kill
-    again = FromAList()
-    outcome = run(again, tmp_path)
-    assert again.asked == ["Claim 3.", "Claim 4."]
-    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
-
-
 @pytest.mark.server
 def test_several_processes_answer_in_the_order_of_the_claims(tmp_path: Path) -> None:
     outcome = run_system(FromAList, "listed", CLAIMS, tmp_path, 2, lambda done: None)
@@ -279,7 +229,16 @@ def test_a_crash_is_no_answer_and_the_other_claims_continue(tmp_path: Path) -> N
     assert again.asked == ["Claim 1.", "Claim 3."]
 
 
-def test_a_line_that_is_no_prediction_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_goes_on_and_other_lines_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(FromAList({"Claim 3.": KeyboardInterrupt()}), tmp_path)
+    with (tmp_path / "predictions.jsonl").open("a") as stream:
+        stream.write('{"id": 3, "predicted_la')  # as after a kill
+    again = FromAList()
+    outcome = run(again, tmp_path)
+    assert again.asked == ["Claim 3.", "Claim 4."]
+    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
+    # A line that is no prediction is refused.
     for line in ("[]", "7", '"text"', "{", "{}"):
         (tmp_path / "predictions.jsonl").write_text(line + "\n")
         with pytest.raises(BadSource, match="line 1"):
@@ -304,7 +263,7 @@ def test_files_for_the_shared_task_and_for_trec_are_written(tmp_path: Path) -> N
 HERE = Provenance("pages", "claims", "a verifier", "models", "words", "code")
 
 
-def test_code_is_other_code_if_it_does_other_things_in_any_layout(tmp_path: Path) -> None:
+def test_code_is_other_code_if_it_does_other_things_and_results_are_named(tmp_path: Path) -> None:
     """In a checkout in which everything that decides an answer is one line."""
     judge = tmp_path / "retrieval" / "stages" / "judge.py"
     names = ("baselines.py", "systems.py", "changed_recipes.yaml")
@@ -320,84 +279,37 @@ def test_code_is_other_code_if_it_does_other_things_in_any_layout(tmp_path: Path
     assert here() == before
     judge.write_text("def answer():\n    return 41\n")
     assert here().code != before.code
-
-
-def test_results_of_something_else_are_named(tmp_path: Path) -> None:
-    claim_folder(tmp_path, HERE)
+    # Results of something else are named.
+    claim_folder(tmp_path / "out", HERE)
     for other, said in (
         (replace(HERE, claims="more"), "results of other claims"),
         (replace(HERE, models="more", code="more"), "results of other models and code"),
         (replace(HERE, vectors="none"), "results of other vectors"),
         (replace(HERE, verifier="mine", models="more"), "results of other verifiers and models"),
     ):
-        with pytest.raises(BadSource) as caught:
-            claim_folder(tmp_path, other)
-        assert said in str(caught.value)
+        with pytest.raises(BadSource, match=said):
+            claim_folder(tmp_path / "out", other)
 
 
-def test_only_figures_beyond_their_tolerance_are_named_with_both_values() -> None:
-    def published(row: str, at: str, **figures: float) -> dict[str, Any]:
-        shown = {path: {"value": value, "tolerance": 0.01} for path, value in figures.items()}
-        return {"row": row, "at": at, "figures": shown}
-
-    run = {
-        "data": {"data.claims.sha256": "bb", "data.pages": "cc"},
-        "rows": [
-            published("esoteric", "recipes.esoteric", accuracy=0.7, recall=0.5, f1=0.3),
-            published("all claims", ".", calibration_error=0.02),
-        ],
-    }
-    results = {
-        "data": {"claims": {"sha256": "cc"}, "pages": "cc"},
-        "recipes": {"esoteric": {"accuracy": 0.705, "recall": 0.52}},
-        "calibration_error": 0.029,
-    }
-    assert list(deviations(run, results)) == [
-        Deviation("data.claims.sha256", "bb", "cc"),
-        Deviation("esoteric, recall", 0.5, 0.52),
-        Deviation("esoteric, f1", 0.3, None),
-    ]
-    command = "ESOTERIC_THREADS=2 esoteric evaluate --wiki-pages {data}/pages --out {out}"
-    assert arguments_of(command, Path("my data"), Path("out")) == [
-        *("evaluate", "--wiki-pages", "my data/pages", "--out", "out")
-    ]
+MINE = Path("my data")
 
 
-def results(chance: float) -> dict[str, Any]:
-    def recipe(label_accuracy: float, seconds: float) -> dict[str, Any]:
-        figures = dict.fromkeys(FIGURES, 0.5) | {"label_accuracy": label_accuracy, "ofever": None}
-        return {"figures": figures, "seconds": {"total": {"median": seconds}}}
-
-    chances = {**dict.fromkeys(FIGURES, 0.5), "label_accuracy": chance}
-    return {
-        "data": {
-            "command": "esoteric evaluate\n--recipe combined,my_own",
-            "claims": {"count": 1234, "file": "dev.jsonl"},
-            "wiki_pages": {"documents": 10944},
-        },
-        "recipes": {"combined": recipe(0.75, 0.5), "my_own": recipe(0.8125, 0.25), "none": {}},
-        "comparisons": [
-            {"first": "combined", "second": "my_own", "p_values": chances},
-            {"first": "combined", "second": "none", "claims": 0},
-        ],
-    }
+def deviating(published: dict[str, Any], results: dict[str, Any]) -> list[list[Any]]:
+    return [[*astuple(one)] for one in deviations(published, results)]
 
 
-def test_each_recipe_is_a_line_with_a_star_where_it_differs_from_the_first() -> None:
-    assert (
-        latex_of(results(chance=0.049))
-        == r"""% esoteric evaluate --recipe combined,my_own
-% 1,234 claims of dev.jsonl over 10,944 pages; * differs from combined, p < 0.05; needs booktabs
-\begin{tabular}{lrrrrrrr}
-\toprule
- & Label acc. & FEVER score & Ev. prec. & Ev. recall & Ev. F1 & OFEVER & s per claim \\
-\midrule
-combined & 75.0 & 50.0 & 50.0 & 50.0 & 50.0 & -- & 0.50 \\
-my\_own & 81.2$^{*}$ & 50.0 & 50.0 & 50.0 & 50.0 & -- & 0.25 \\
-\bottomrule
-\end{tabular}
-"""
-    )
+@rules(
+    ("annotations", "published results", "deviations", deviating),
+    ("annotations", "results", "latex", latex_of),
+    (
+        "annotations",
+        "command",
+        "arguments",
+        lambda c: arguments_of(c, Path("my data"), Path("out")),
+    ),
+)
+def test_published_figures_are_compared(rule: Any, given: list[Any], expected: object) -> None:
+    assert rule(*given) == expected
 
 
 def test_a_variant_says_what_it_changes_in_the_recipe_that_it_is_named_for() -> None:

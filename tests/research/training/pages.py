@@ -1,7 +1,5 @@
 """Small pools of sentences for tests of what models are trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,8 +1,7 @@
 """What is read, held out and drawn for every training: examples stay what they were."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +10,34 @@ import pytest
 from numpy.typing import NDArray
 
 from research.evaluation.claims import CorpusClaim, FeverClaim, Pair
-from research.training.compositions import Composition, compositions
-from research.training.contrast import contrast_claims
+from research.training import contrast
+from research.training.compositions import Composition, compose, compositions
+from research.training.compositions.phrases import BridgeFinder, PageWords
+from research.training.compositions.statements import OpenStatement, statements
+from research.training.contrast import contrast_claims, refuting, symmetric
 from research.training.data import EverydayData, PageClaim, TrainingData, load_data
 from research.training.dense_examples import ExampleSets
 from research.training.distilbert import relevance_parts
 from research.training.evidence_sets import claim_sets, composition_sets, contrast_sets, page_sets
+from research.training.figures import contrast_figures
 from research.training.loop import Example, examples_digest, labelled
 from research.training.path import path_examples
 from research.training.relevance import reading_examples, relevance_examples
-from research.training.sentence_pool import OTHERS, PoolSentence, SentencePool, kept_array
+from research.training.sentence_pool import OTHERS, SentencePool, kept_array
 from research.training.title_examples import title_examples
 from research.training.verifier.pairs import AssertionData, MeaningData
 from research.training.verifier.train import Mix, Sources, mixed_examples
 from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
-from tests.research.training.pages import fever_page, label_of, pool_of
+from retrieval.text.english import EnglishParser
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
+from tests.research.training.pages import data_of, fever_page, label_of, pool_of
 from tests.retrieval.index.pages import ListCorpus
 from tests.support.cases import cases, rows
 from tests.support.encoders import WordEncoder
 from tests.support.json_lines import write_json_lines
+from tests.support.opinions import Says
 
 PAGES = {page: told for _, (page, told), _ in rows("training_examples", ["page", "sentences"])}
 TRAIN = [
@@ -66,6 +71,15 @@ def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
     return np.array([(s, r, 1 - s - r) for s, r in rows], dtype=np.float32).reshape(-1, 3)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_parser(parser: EnglishParser) -> Iterator[None]:
+    """What is drawn loads a parser each time: here it is the one of all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (contrast, compose):
+            patch.setattr(module, "EnglishParser", lambda: parser)
+        yield
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("examples")
@@ -85,6 +99,8 @@ def drawn(data: TrainingData, folder: Path) -> dict[str, Sequence[Any]]:
     pool, twenty = data.pool, composed[:20]
     sets = ExampleSets.of(data, {TRAIN[2].text: [1, 2]}, 20, 30, 0)
     parts = relevance_parts(data.train, readable_pages(FeverCorpus(folder)), 0)
+    proofs = [*claim_sets(data.train, pool, 0), *contrast_sets(data.contrasts, pool, 0)]
+    proofs += [*page_sets(data.page_claims, 0), *composition_sets(twenty, pool, 0)]
     return {
         "contrasts": data.contrasts,
         "compositions": composed,
@@ -93,12 +109,7 @@ def drawn(data: TrainingData, folder: Path) -> dict[str, Sequence[Any]]:
         "path": path_examples(data, twenty, 0, 60),
         "dense": [*sets.claims, *sets.others],
         "titles": title_examples(data.train, [one.claim for one in twenty], pool, 0),
-        "prover": [
-            *claim_sets(data.train, pool, 0),
-            *contrast_sets(data.contrasts, pool, 0),
-            *page_sets(data.page_claims, 0),
-            *composition_sets(twenty, pool, 0),
-        ],
+        "prover": proofs,
         "verifier": of_the_verifier(data, twenty, folder),
         "distilbert": [*parts.train, *parts.validation, *parts.test],
     }
@@ -123,20 +134,9 @@ def of_the_verifier(
 
 
 def test_examples_are_those_of_the_recipe(drawn: dict[str, Sequence[Any]]) -> None:
-    found = {name: (len(some), examples_digest(some)[:16]) for name, some in drawn.items()}
-    # How many examples each training has, and the digest of all of them.
-    assert found == {
-        "contrasts": (9, "9a5e6f58d3d55b75"),
-        "compositions": (40, "79aacc603f638bc6"),
-        "relevance": (68, "24e356adc3b7dba9"),
-        "readings": (52, "83ee1ac5ae03ca27"),
-        "path": (60, "84ca6ac2f1763206"),
-        "dense": (82, "387a86f19153e696"),
-        "titles": (57, "1d8c5e08c62bd910"),
-        "prover": (101, "305a3002015218c1"),
-        "verifier": (209, "293be9129f91c06c"),
-        "distilbert": (31, "c5d45697828199ca"),
-    }
+    told = rows("training_examples", ["training"], "count digest")
+    wanted = {training: figures for _, (training,), figures in told}
+    assert {k: [len(some), examples_digest(some)[:16]] for k, some in drawn.items()} == wanted
 
 
 def plain(claim: str) -> str:
@@ -188,42 +188,145 @@ def test_the_other_sentences_of_a_title_lead_nowhere(drawn: dict[str, Sequence[A
         assert len(set(example.sentences)) == len(example.sentences) <= 5
 
 
-HELD_PAGES = {
-    "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
-    "Ash_Lamp": ["Ash Lamp is a lamp on Elm Pier .", "Its light is green ."],
-    "Fir_Boat": ["Fir Boat is a boat of pine .", "It carried wool to Norway ."],
-    "Yew_Hill": [f"Yew Hill has {n} crosses of stone ." for n in range(5)],
-}
+# --- claims that are made of others: compositions of two pages, and contrasts
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
+    pages = {page: told for _, (page,), told in rows("page_statements", ["page"], "sentences")}
+    return pool_of(pages, WordEncoder(), tmp_path_factory.mktemp("films"))
+
+
+def test_compositions_need_both_pages_and_false_ones_exchange_one_fact(films: SentencePool) -> None:
+    made = FeverClaim(TRAIN[0].text, SUPPORTS, ((("Quiet_Harbour", 0),),), 1, "line 1")
+    chemistry = "Ingrid Solheim never studied chemistry."
+    studied = FeverClaim(chemistry, REFUTES, ((("Ingrid_Solheim", 1),),), 2, "line 2")
+    data = data_of(films, made, studied)
+    many = [one for seed in range(6) for one in compositions(data, seed, 1000)]
+    one = {one.claim.text: one for one in many}["Night Ferry was directed by a Czech novelist."]
+    assert (one.kind, one.bridge, one.claim.label) == ("description", "Pavel Drozd", SUPPORTS)
+    assert one.claim.evidence == ((("Night_Ferry", 0), ("Pavel_Drozd", 0)),)
+    assert [cut(one, part) for part in one.parts] == [
+        ["Night Ferry", "directed"],
+        ["Czech novelist"],
+    ]
+    assert {one.claim.text: one.claim.label for one in many if one.kind == "shared"} == {
+        "Quiet Harbour and The Last Lantern were directed by the same person.": SUPPORTS,
+        "Quiet Harbour and Night Ferry were directed by the same person.": REFUTES,
+    }
+    # The page of Sofia Marchetti names the first page; Garden of Tin has two directors.
+    assert not [one for one in many if one.claim.evidence[0][1][0] == "Sofia_Marchetti"]
+    assert not [one for one in many if one.kind == "role" and "Garden of Tin" in one.claim.text]
+    said = PageWords(films)
+    for one in many:
+        (keys,) = one.claim.evidence
+        for spans, (other, _) in zip(one.parts, reversed(keys), strict=True):
+            # No page alone suffices, or names the other.
+            assert spans
+            text = said.text(other).casefold()
+            assert not [words for words in cut(one, spans) if words.casefold() in text]
+        if one.flipped is not None:
+            told = films.sentences[films.position[keys[1]]].text
+            (words,) = cut(one, [one.flipped])
+            assert (one.in_evidence in told, words in told) == (True, False)
+
+
+def cut(one: Composition, spans: Iterable[tuple[int, int]]) -> list[str]:
+    return [one.claim.text[start:end] for start, end in spans]
+
+
+def test_statements_are_plainly_said_of_a_page(parser: EnglishParser, films: SentencePool) -> None:
+    finder = BridgeFinder(films)
+
+    def said_of(text: str) -> list[OpenStatement]:
+        """The statements of a sentence about Amber Hall, none of them shortened."""
+        mentions = finder.named(text, "Elsewhere", "Amber Hall")
+        long = random.Random(1)  # its first draws are above the share that is shortened
+        given = ("Elsewhere", 0), "Amber Hall", mentions, frozenset({"it", "he"}), long
+        return list(statements(parser.parse(text), *given))
+
+    for why, (text,), statement in rows("page_statements", ["text"], "statement"):
+        (made,) = said_of(text)
+        assert [made.before, made.name, made.after] == statement, why
+    # One alone has some roles, and what is not plainly said makes no statement.
+    for why, (text,), role in rows("page_statements", ["text"], "single role"):
+        (made,) = said_of(text)
+        assert [made.single, made.role] == role, why
+    for why, (text,), _ in rows("page_statements", ["text"]):
+        assert said_of(text) == [], why
+
+
+def test_a_contrast_and_its_original_are_each_true_and_false_once(data: TrainingData) -> None:
+    pier = next(one for one in data.contrasts if one.original == "Elm Pier is in Norway.")
+    assert (pier.claim.text, pier.claim.label) == ("Elm Pier is in Denmark.", REFUTES)
+    (sentence,) = refuting(pier, data.pool)
+    as_it_is = f"Elm Pier : {sentence.text}"
+    changed = as_it_is.replace("Norway", "Denmark")
+    assert symmetric(pier, sentence) == [
+        ("Elm Pier is in Norway.", as_it_is, SUPPORTS),
+        ("Elm Pier is in Denmark.", as_it_is, REFUTES),
+        ("Elm Pier is in Denmark.", changed, SUPPORTS),
+        ("Elm Pier is in Norway.", changed, REFUTES),
+    ]
+    # Who reads the claim alone gets half of them right.
+    by_evidence = Says(lambda claim, text: yes_or_no(claim.rstrip(".").split()[-1] in text))
+    by_claim = Says(lambda claim, _: yes_or_no("Norway" in claim))
+    for model, right in ((by_evidence, 100.0), (by_claim, 50.0)):
+        assert contrast_figures(model.probabilities, [pier], data.pool) == {
+            "exchanges_right": right
+        }
+    # A year is exchanged with one that is near, and nothing where the opposite is not clear.
+    for seed in range(2):
+        made = contrast_claims(TRAIN, data.pool, seed)
+        for one in (one for one in made if one.old.isdigit()):
+            assert 1 <= abs(int(one.new) - int(one.old)) <= 30
+            assert one.claim.text == one.original.replace(one.old, one.new)
+    texts = (
+        "Elm Pier is a pier.",  # nothing to exchange
+        "Elm Pier is not outside Norway.",  # its opposite is not what it would be
+        "Elm Pier is near Iceland.",  # the evidence does not name it
+    )
+    claims = (FeverClaim(text, SUPPORTS, ((("Elm_Pier", 0),),), 99, "line 99") for text in texts)
+    found = contrast_claims([*TRAIN, *claims], data.pool, 0)
+    assert [one for one in found if one.original in texts] == []
+
+
+def yes_or_no(yes: bool) -> Opinion:
+    return (0.9, 0.1, 0.0) if yes else (0.1, 0.9, 0.0)
+
+
+# --- claims that are read
+
+
+HELD_PAGES = {page: told for _, (page,), told in rows("training_examples", ["held"], "told")}
 DEV = [("Elm Pier is made of oak.", "SUPPORTS", "Elm_Pier")]
-TRAIN_LINES = [
-    ("Ash Lamp is a boat.", "REFUTES", "Ash_Lamp"),
-    ("Elm Pier is made of iron.", "REFUTES", "Elm_Pier"),
-    ("Elm Pier was painted by Ida Holm.", "NOT ENOUGH INFO", None),
-    ("Fir Boat was painted by Ida Holm.", "NOT ENOUGH INFO", None),
-]
+TRAIN_LINES = [tuple(one) for _, one, _ in rows("training_examples", ["line", "label", "cites"])]
 
 
-def fever_line(number: int, claim: str, label: str, page: str | None) -> dict[str, Any]:
-    evidence = [[[number, number, page, 0 if page else None]]]
-    return {"id": number, "claim": claim, "label": label, "evidence": evidence}
+def write_fever(folder: Path, **files: list[tuple[str, str, str | None]]) -> None:
+    """Write the pages, and files of claims: text, label and cited page of each."""
+    pages = (fever_page(page, *told) for page, told in HELD_PAGES.items())
+    write_json_lines(folder / "wiki-pages/wiki-001.jsonl", *pages)
+    for name, claims in files.items():
+        lines = []
+        for number, (claim, label, page) in enumerate(claims):
+            evidence = [[[number, number, page, 0 if page else None]]]
+            lines.append({"id": number, "claim": claim, "label": label, "evidence": evidence})
+        write_json_lines(folder / f"{name}.jsonl", *lines)
 
 
 @pytest.mark.models
 def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"contains no fever-dev/train\.jsonl"):
         load_data(tmp_path, tmp_path, seed=0)
-    pages = (fever_page(page, *told) for page, told in HELD_PAGES.items())
-    write_json_lines(tmp_path / "fever-dev/wiki-pages/wiki-001.jsonl", *pages)
-    for name, claims in (("dev", DEV), ("train", TRAIN_LINES)):
-        records = (fever_line(n, *claim) for n, claim in enumerate(claims))
-        write_json_lines(tmp_path / f"fever-dev/{name}.jsonl", *records)
+    write_fever(tmp_path / "fever-dev", dev=DEV, train=TRAIN_LINES)
     union = {"claim": "Fir Boat is a boat.", "label": SUPPORTS, "evidence_union": [["Fir_Boat", 0]]}
     write_json_lines(tmp_path / "fever-dev/train-union.jsonl", union)
     of_one_page = []
     for title in ("Fir Boat", "Elm Pier"):
         gold = [{"text": f"{title} is old."}]
-        text = {"text": f"{title} is old.", "label": SUPPORTS, "wikipedia_page": title}
-        of_one_page.append(text | {"gold_evidence": gold, "retrieved_evidence": gold})
+        told = {"text": f"{title} is old.", "label": SUPPORTS, "wikipedia_page": title}
+        of_one_page.append(told | {"gold_evidence": gold, "retrieved_evidence": gold})
     write_json_lines(tmp_path / "fm2/train.jsonl", *of_one_page)
     data = load_data(tmp_path, tmp_path / "vectors", seed=0)
     assert [claim.text for claim in data.train] == [
@@ -236,19 +339,13 @@ def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(tmp_path: P
 
 
 @pytest.mark.models
-def test_of_fevers_release_every_training_claim_with_evidence_on_the_pages_is_read(
-    tmp_path: Path,
-) -> None:
+def test_of_fevers_release_every_claim_with_evidence_is_read(tmp_path: Path) -> None:
     lost = ("Elm Pier is a mill.", "REFUTES", "No_Page")
     again = (DEV[0][0], "SUPPORTS", "Elm_Pier")
-    files = {"shared_task_dev": DEV, "train": [*TRAIN_LINES, lost, again]}
-    for name, claims in files.items():
-        with pytest.raises(BadSource, match=r"contains no (?:fever-dev/)?train\.jsonl"):
-            load_data(tmp_path, tmp_path, seed=0)
-        records = (fever_line(n, *claim) for n, claim in enumerate(claims))
-        write_json_lines(tmp_path / f"{name}.jsonl", *records)
-    pages = (fever_page(page, *told) for page, told in HELD_PAGES.items())
-    write_json_lines(tmp_path / "wiki-pages/wiki-001.jsonl", *pages)
+    write_fever(tmp_path, shared_task_dev=DEV)
+    with pytest.raises(BadSource, match=r"contains no train\.jsonl"):
+        load_data(tmp_path, tmp_path, seed=0)
+    write_fever(tmp_path, train=[*TRAIN_LINES, lost, again])
     data = load_data(tmp_path, tmp_path / "vectors", seed=0)
     assert [claim.text for claim in data.train] == [text for text, _, _ in TRAIN_LINES]
     assert (data.page_claims, data.left_out) == ([], 2)
@@ -274,27 +371,25 @@ def test_of_a_large_corpus_the_cited_pages_are_read_and_some_others(tmp_path: Pa
 
 def test_pages_are_split_by_their_source_or_else_as_an_index_splits_them(tmp_path: Path) -> None:
     split = ("The pier is long.", "", "It is made of oak.")
-    corpus = ListCorpus(
-        (
-            Page("Ida_Holm", "Ida Holm", None, "Ida Holm was an engineer. She kept bees."),
-            Page("Empty", "Empty", None, ""),
-            Page("Pier", "Pier", None, "Oak. Iron.", split),
-            Page("Boat", "Boat", None, "The boat is blue."),
-        )
+    pages = (
+        Page("Ida_Holm", "Ida Holm", None, "Ida Holm was an engineer. She kept bees."),
+        Page("Empty", "Empty", None, ""),
+        Page("Pier", "Pier", None, "Oak. Iron.", split),
+        Page("Boat", "Boat", None, "The boat is blue."),
     )
-    pool = SentencePool(corpus, WordEncoder(), tmp_path)
-    assert pool.sentences == [
-        PoolSentence("Ida_Holm", 0, "Ida Holm", "Ida Holm was an engineer."),
-        PoolSentence("Ida_Holm", 1, "Ida Holm", "She kept bees."),
-        PoolSentence("Pier", 0, "Pier", "The pier is long."),
-        PoolSentence("Pier", 2, "Pier", "It is made of oak."),
-        PoolSentence("Boat", 0, "Boat", "The boat is blue."),
+    pool = SentencePool(ListCorpus(pages), WordEncoder(), tmp_path)
+    assert [(*one.key, one.title, one.text) for one in pool.sentences] == [
+        ("Ida_Holm", 0, "Ida Holm", "Ida Holm was an engineer."),
+        ("Ida_Holm", 1, "Ida Holm", "She kept bees."),
+        ("Pier", 0, "Pier", "The pier is long."),
+        ("Pier", 2, "Pier", "It is made of oak."),
+        ("Boat", 0, "Boat", "The boat is blue."),
     ]
     assert pool.by_page == {"Ida_Holm": [0, 1], "Pier": [2, 3], "Boat": [4]}
     assert pool.position["Pier", 2] == 3
 
 
-def test_a_pool_without_some_pages_finds_what_is_left(tmp_path: Path) -> None:
+def test_a_pool_finds_what_is_left_and_an_array_is_made_once(tmp_path: Path) -> None:
     pages = {"Pier": ["The pier is long."], "Boat": ["The boat is blue."], "Lamp": ["A blue lamp."]}
     pool = pool_of(pages, WordEncoder(), tmp_path)
     (found,) = pool.nearest(["The blue boat."], 2)
@@ -302,9 +397,7 @@ def test_a_pool_without_some_pages_finds_what_is_left(tmp_path: Path) -> None:
     rest = pool.without({"Boat"})
     (found,) = rest.nearest(["The blue boat."], 2)
     assert [rest.sentences[i].page for i in found] == ["Lamp", "Pier"]
-
-
-def test_an_array_is_made_once(tmp_path: Path) -> None:
+    # An array is made once for what it is made of.
     made, below = [], tmp_path / "below"
 
     def kept(key: str) -> list[float]:

@@ -1,13 +1,12 @@
 """What the relevance model and the verifier read, apart from what ``test_examples`` shows."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -47,6 +46,7 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, O
 from tests.research.training.pages import data_of, label_of, pool_of
 from tests.support.encoders import WordEncoder
 from tests.support.json_lines import write_json_lines
+from tests.support.opinions import Says
 
 PAGES = {
     "Pier": ["The pier is long.", "It was opened in 1931.", "The pier is made of oak."],
@@ -54,6 +54,7 @@ PAGES = {
     "Quay": ["The quay is made of stone."],
     "Ada Orn": ["Ada Orn was mayor of Selm from 1901 to 1909."],
 }
+Pairs: TypeAlias = Sequence[tuple[str, str]]
 OAK, STONE = "Pier : The pier is made of oak.", "Quay : The quay is made of stone."
 
 
@@ -62,16 +63,13 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-IRON = Contrast(
-    AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 0),), (("Pier", 2),))),
-    original="The pier is made of oak.",
-    old="oak",
-    new="iron",
-)
+OF_IRON = AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 0),), (("Pier", 2),)))
+IRON = Contrast(OF_IRON, original="The pier is made of oak.", old="oak", new="iron")
 BUILT = AnnotatedClaim("The long pier was built in 1928.", REFUTES, ((("Pier", 0),),))
 
 
-def test_where_evidence_is_changed_too_labels_change_places(pool: SentencePool) -> None:
+def test_readings_change_labels_read_other_years_and_both_pages(pool: SentencePool) -> None:
+    # Where evidence is changed too, labels change places.
     data = data_of(pool, contrasts=[IRON])
     made = [reading_examples(data, seed, 100)[1:] for seed in range(6)]
     flipped = [(e.claim, e.evidence, label_of(e)) for e in next(filter(None, made))]
@@ -80,13 +78,15 @@ def test_where_evidence_is_changed_too_labels_change_places(pool: SentencePool) 
         ("The pier is made of oak.", "Pier : The pier is made of iron.", REFUTES),
     ]
     assert not all(made)  # half of them are left as they are
-
-
-def test_a_claim_with_a_year_is_read_with_another_of_its_page(pool: SentencePool) -> None:
+    # A claim with a year is read with another of its page.
     for seed in range(6):
         read = reading_examples(data_of(pool, BUILT), seed, 100)
         opened = "Pier : It was opened in 1931."
         assert (opened, NOT_ENOUGH_INFO) in [(e.evidence, label_of(e)) for e in read]
+    # A claim that names the page between is read with both.
+    claim = AnnotatedClaim("The mayor's pier is long.", REFUTES, ((("Pier", 0), ("Ada Orn", 0)),))
+    one = Composition(claim, "apposition", "Ada Orn", (((0, 5),), ((6, 9),)))
+    assert {label_of(e) for e in composed_examples([one] * 20, pool, 0)} == {REFUTES}
 
 
 def test_a_target_is_seven_tenths_opinion_and_three_tenths_label() -> None:
@@ -97,18 +97,13 @@ def test_a_target_is_seven_tenths_opinion_and_three_tenths_label() -> None:
     assert taught.target == pytest.approx((0.14, 0.65, 0.21))
 
 
-class Says:
+def says(words: str, opinion: Opinion) -> Callable[[Pairs], NDArray[np.float32]]:
     """A model that has an opinion of evidence with these words, and settles no other."""
-
-    def __init__(self, words: str, opinion: Opinion) -> None:
-        self._words, self._opinion = words, opinion
-
-    def __call__(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        rows = [self._opinion if self._words in text else (0, 0, 1) for _, text in pairs]
-        return np.array(rows, dtype=np.float32).reshape(-1, 3)
+    by_words = Says(lambda _, text: opinion if words in text else (0, 0, 1))
+    return by_words.probabilities
 
 
-def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(pool: SentencePool) -> None:
+def test_wrong_sentences_are_examples_where_a_model_misreads_them_alone(pool: SentencePool) -> None:
     wood = CorpusClaim("It is made of wood.", SUPPORTS, ((("Pier", 2),),), "", (), None)
     for opinion, dropped in (
         ((AGREES + 0.01, 0.0, 0.39), True),
@@ -118,19 +113,17 @@ def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(pool: Senten
         read = [
             example.evidence
             for seed in range(40)
-            for example in retrieved_examples([wood], pool, Says("stone", opinion), seed, 0.0)
+            for example in retrieved_examples([wood], pool, says("stone", opinion), seed, 0.0)
         ]
         assert OAK in read
         assert any(STONE in evidence for evidence in read) is not dropped
-
-
-def test_what_a_model_misreads_becomes_an_undecided_example(pool: SentencePool) -> None:
+    # What a model misreads becomes an undecided example.
     long = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
     tall = AnnotatedClaim("The pier is tall.", NOT_ENOUGH_INFO, ())
 
     def misread(claim: AnnotatedClaim, words: str, label: Label) -> list[Example]:
-        says = Says(words, tuple(float(one == label) for one in LABELS))
-        return [one for seed in range(9) for one in misread_examples([claim], pool, says, seed)]
+        model = says(words, tuple(float(one == label) for one in LABELS))
+        return [one for seed in range(9) for one in misread_examples([claim], pool, model, seed)]
 
     examples = misread(tall, "oak", REFUTES)
     assert examples
@@ -140,12 +133,6 @@ def test_what_a_model_misreads_becomes_an_undecided_example(pool: SentencePool) 
     examples = misread(long, "", REFUTES)
     assert {label_of(example) for example in examples} == {NOT_ENOUGH_INFO}
     assert not [e for e in examples if "The pier is long." in e.evidence]
-
-
-def test_a_claim_that_names_the_page_between_is_read_with_both(pool: SentencePool) -> None:
-    claim = AnnotatedClaim("The mayor's pier is long.", REFUTES, ((("Pier", 0), ("Ada Orn", 0)),))
-    one = Composition(claim, "apposition", "Ada Orn", (((0, 5),), ((6, 9),)))
-    assert {label_of(e) for e in composed_examples([one] * 20, pool, 0)} == {REFUTES}
 
 
 def test_no_term_of_a_page_that_is_measured_on_is_read(pool: SentencePool, tmp_path: Path) -> None:
@@ -161,13 +148,8 @@ def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"houses\.jsonl cannot be read"):
         pair_examples(tmp_path, 0, {"houses": 4})
     houses = [
-        {
-            "claim": f"House {page} is old.",
-            "label": label,
-            "evidence": f"It was built in {year}.",
-            "title": f"House {page}",
-        }
-        for page in range(6)
+        {"claim": f"{house} is old.", "label": label, "evidence": f"Of {year}.", "title": house}
+        for house in map("House {}".format, range(6))
         for year, label in ((1610, SUPPORTS), (2010, REFUTES))
     ]
     write_json_lines(tmp_path / "houses.jsonl", *houses)
@@ -184,19 +166,23 @@ def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
     assert all(str(number) in whole for number in kinds.values())
     for word in ("everyday", "FEVER", "composed"):
         assert (word in whole, word in alone) == (True, False)
+    figures = found(
+        ["fact", "fact", "fact", "opinion", "vague"], ["fact", "fact", "opinion", "fact", "vague"]
+    )
+    # Precision and recall are those of the facts.
+    of_facts = (figures.precision, figures.recall, figures.f1)
+    assert (*of_facts, figures.kinds) == pytest.approx((2 / 3, 2 / 3, 2 / 3, 3 / 5))
 
 
 PARTS = ("train", "held-out")
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
 def test_nothing_that_is_measured_is_trained_on_and_no_kind_of_pair_has_a_usual_label() -> None:
-    parts = [
-        [
-            json.loads(line)
-            for line in (ASSERTIONS / f"{part}.jsonl").read_text("utf-8").splitlines()
-        ]
-        for part in PARTS
-    ]
+    parts = [read_lines(ASSERTIONS / f"{part}.jsonl") for part in PARTS]
     trained, held_out = ({(p["kind"], p["wording"]) for p in part} for part in parts)
     assert not trained & held_out
     trained, held_out = ({json.dumps(p["evidence"]) for p in part} for part in parts)
@@ -209,15 +195,18 @@ def test_nothing_that_is_measured_is_trained_on_and_no_kind_of_pair_has_a_usual_
             assert 0.2 < given.count(label) / len(given) < 0.5, (kind, label)
     trained, held_out = ({p.evidence for p in read_pairs(MEANING / f"{n}.jsonl")} for n in PARTS)
     assert not trained & held_out
+    train, held = map(read_sentences, PARTS)
+    assert len(train) + len(held) > 500
+    assert not {one.text for one in train} & {one.text for one in held}
+    assert not {one.wording for one in train} & {one.wording for one in held}
 
 
 def test_a_claim_is_read_in_many_forms_and_its_evidence_and_label_in_one() -> None:
     whale = labelled("A whale is not a fish.", "Whale : It is a mammal.", REFUTES)
     read = resurfaced([whale] * 300, random.Random(1))
-    assert {
-        *("A whale is not a fish.", "A whale is not a fish", "a whale isn't a fish"),
-        *("A whale isn't a fish.", "“A whale is not a fish.”"),
-    } <= {one.claim for one in read}
+    forms = {"A whale is not a fish", "a whale isn't a fish", "A whale isn't a fish."}
+    forms |= {"A whale is not a fish.", "“A whale is not a fish.”"}
+    assert forms <= {one.claim for one in read}
     assert {(one.evidence, one.target) for one in read} == {(whale.evidence, whale.target)}
     assert contracted("It cannot be, nor notable.") == "It can't be, nor notable."
     assert with_stop("Is it?") == "Is it?"
@@ -227,9 +216,7 @@ def test_a_claim_is_read_in_many_forms_and_its_evidence_and_label_in_one() -> No
 PIER = {"Pier": ["The pier is long.", "It had no roof until 1931."]}
 
 
-def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sentences_are_read_with_titles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of(PIER, WordEncoder(), tmp_path)
     with pytest.raises(BadSource, match=r"meaning/train"):
         load_meaning(tmp_path, pool)
@@ -248,23 +235,6 @@ def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
     assert len(data.digests) == 3
 
 
-def test_precision_and_recall_are_those_of_the_facts() -> None:
-    figures = found(
-        ["fact", "fact", "fact", "opinion", "vague"], ["fact", "fact", "opinion", "fact", "vague"]
-    )
-    assert figures.precision == pytest.approx(2 / 3)
-    assert figures.recall == pytest.approx(2 / 3)
-    assert figures.f1 == pytest.approx(2 / 3)
-    assert figures.kinds == pytest.approx(3 / 5)
-
-
-def test_no_sentence_is_in_both_parts_and_no_wording_either() -> None:
-    train, held_out = read_sentences("train"), read_sentences("held-out")
-    assert len(train) + len(held_out) > 500
-    assert not {one.text for one in train} & {one.text for one in held_out}
-    assert not {one.wording for one in train} & {one.wording for one in held_out}
-
-
 @pytest.mark.models
 @pytest.mark.rare
 def test_the_shipped_model_is_what_training_makes(tmp_path: Path) -> None:
@@ -278,8 +248,7 @@ def test_the_shipped_model_is_what_training_makes(tmp_path: Path) -> None:
 
 
 @pytest.mark.models
-def test_the_references_of_the_passages_are_resolved_without_an_error() -> None:
-    parser = EnglishParser()
+def test_references_of_passages_are_resolved_without_an_error(parser: EnglishParser) -> None:
     resolved = resolved_in("held-out", parser)
     assert resolved.wrong == 0
     assert resolved.right > 30

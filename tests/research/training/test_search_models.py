@@ -1,7 +1,5 @@
 """The query encoder and the title model: their examples, losses, searches and figures."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence
@@ -13,28 +11,14 @@ import torch
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim
+from research.training import dense
+from research.training import titles as title_model
 from research.training.data import TrainingData
-from research.training.dense import (
-    Searches,
-    Step,
-    contrastive_loss,
-    likely_evidence,
-    pool_vectors,
-    search_figures,
-)
 from research.training.dense_examples import claim_examples
 from research.training.loop import Hyperparameters, switch_off_dropout, train
 from research.training.networks.titles import NetworkReading, packaged_title_network
 from research.training.sentence_pool import SentencePool
 from research.training.title_examples import TitleExample
-from research.training.titles import (
-    PoolTitles,
-    TitleSearch,
-    generated,
-    target_tokens,
-    title_loss,
-    title_searches,
-)
 from retrieval.models.encoders import MiniLMEncoder, Query
 from retrieval.models.papers.decoding import Reading
 from retrieval.models.papers.title_generator import IDENTIFIERS, MARKUP, POSITIONS, input_tokens
@@ -42,51 +26,37 @@ from retrieval.models.title_trie import TitleTokenizer
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
+from tests.support.opinions import Says
 
 
 def test_what_is_wanted_competes_with_all_that_is_neither_wanted_nor_ignored() -> None:
     scores = torch.tensor([[4.0, 1, 3, 2]]).log().requires_grad_()
-    loss = contrastive_loss(scores, [[0]], [[2]])
+    loss = dense.contrastive_loss(scores, [[0]], [[2]])
     assert loss.item() == pytest.approx(-math.log(4 / (4 + 1 + 2)))
-    both = contrastive_loss(scores, [[0, 1]], [[]])  # they do not compete, and count for one
+    both = dense.contrastive_loss(scores, [[0, 1]], [[]])  # they do not compete, and count for one
     expected = (-math.log(4 / (4 + 3 + 2)) - math.log(1 / (1 + 3 + 2))) / 2
     assert both.item() == pytest.approx(expected)
 
 
 @pytest.mark.models
-def test_sentences_of_a_pool_have_the_vectors_of_an_index(
-    pool: SentencePool, tmp_path: Path
-) -> None:
-    vectors = pool_vectors(pool, tmp_path)
+def test_sentences_of_a_pool_have_vectors_of_an_index(pool: SentencePool, tmp_path: Path) -> None:
+    vectors = dense.pool_vectors(pool, tmp_path)
     burnt, lamp = (pool.position["Elm_Pier", 1], pool.position["Ash_Lamp", 0])
     assert vectors.shape == (5, 384)
     asked = MiniLMEncoder().encode(["Elm Pier burnt down.", "Ash Lamp is a lamp."])
     assert (asked @ vectors.T).argmax(axis=1).tolist() == [burnt, lamp]
 
 
-class Relevance:
-    """Takes sentences about a storm for relevant, and says so of so many pairs."""
-
-    version, read = "0" * 64, 0
-
-    def probabilities(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return what it says."""
-        self.read += len(pairs)
-        return np.array([(0.3, 0.2, 0.5) if "storm" in e else (0.2, 0.2, 0.6) for _, e in pairs])
-
-
-def test_near_sentences_that_the_relevance_model_takes_for_relevant_are_likely_evidence(
-    pool: SentencePool, tmp_path: Path
-) -> None:
+def test_near_and_relevant_sentences_may_be_evidence(pool: SentencePool, tmp_path: Path) -> None:
     decided = AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))
     claims = [decided, AnnotatedClaim("Elm Pier is new.", NOT_ENOUGH_INFO, ())]
-    model = Relevance()
+    model = Says(lambda _, text: (0.3, 0.2, 0.5) if "storm" in text else (0.2, 0.2, 0.6))
     storm = pool.position["Elm_Pier", 1]
-    assert likely_evidence(claims, pool, model, tmp_path, 0.5) == {decided.text: [storm]}
-    assert model.read == 5
+    assert dense.likely_evidence(claims, pool, model, tmp_path, 0.5) == {decided.text: [storm]}
+    assert len(model.read) == 5
     # Its opinions are kept: it says .5 of the storm.
-    assert likely_evidence(claims, pool, model, tmp_path, 0.6) == {decided.text: []}
-    assert model.read == 5
+    assert dense.likely_evidence(claims, pool, model, tmp_path, 0.6) == {decided.text: []}
+    assert len(model.read) == 5
 
 
 # Pages 0 to 9 have three sentences each: rows 0 to 29.
@@ -104,17 +74,15 @@ def ten(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(TEN_PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-def test_claims_over_two_pages_are_steps_both_ways(ten: SentencePool) -> None:
-    searches = Searches.of([LONG, BOTH, TWO, NOTHING, UNKNOWN], ten)
+def test_figures_are_of_claims_and_of_steps_both_ways(ten: SentencePool) -> None:
+    searches = dense.Searches.of([LONG, BOTH, TWO, NOTHING, UNKNOWN], ten)
     assert searches.claims == [LONG, BOTH]
     assert searches.steps == [
-        Step((TWO.text, (("Page 4", "Page 4 is long."),)), lead=12, wanted=16),
-        Step((TWO.text, (("Page 5", "Page 5 is red."),)), lead=16, wanted=12),
+        dense.Step((TWO.text, (("Page 4", "Page 4 is long."),)), lead=12, wanted=16),
+        dense.Step((TWO.text, (("Page 5", "Page 5 is red."),)), lead=16, wanted=12),
     ]
-
-
-def test_figures_of_three_claims_and_two_steps(ten: SentencePool) -> None:
-    searches = Searches.of([LONG, BOTH, EITHER, TWO], ten)
+    # The figures of three claims and two steps.
+    searches = dense.Searches.of([LONG, BOTH, EITHER, TWO], ten)
 
     def ranked(*first: int) -> NDArray[np.float32]:
         """Scores that put these rows first, in this order, and the rest behind in theirs."""
@@ -136,7 +104,7 @@ def test_figures_of_three_claims_and_two_steps(ten: SentencePool) -> None:
         leads = {"Page 4": 12, "Page 5": 16}
         return np.array([answers[claim, leads[p[0][0]] if p else 0] for claim, p in queries])
 
-    figures = search_figures(score, searches)
+    figures = dense.search_figures(score, searches)
     assert figures["sentences_5"] == pytest.approx(200 / 3)
     assert figures["sentences_20"] == figures["sentences_100"] == 100
     assert figures["pages_5"] == figures["pages_20"] == 100
@@ -184,15 +152,15 @@ def data(tmp_path: Path) -> TrainingData:
     return data_of(pool, dev=dev)
 
 
-def test_sentences_come_before_the_title_that_is_between_markup() -> None:
+def test_sentences_come_before_the_title_that_a_claim_does_not_name(data: TrainingData) -> None:
     begin, end = MARKUP.title_begin, MARKUP.title_end
     before = [IDENTIFIERS[1], IDENTIFIERS[3]]
-    assert target_tokens((1, 3), [500, 501]) == [*before, begin, 500, 501, end]
-    assert len(target_tokens((0,), list(range(1000, 1200)))) == POSITIONS
-
-
-def test_a_dev_claim_looks_for_the_page_that_it_does_not_name(data: TrainingData) -> None:
-    (search,) = title_searches(data)  # from Ann Lee to the lamp is no search: the claim names it
+    assert title_model.target_tokens((1, 3), [500, 501]) == [*before, begin, 500, 501, end]
+    assert len(title_model.target_tokens((0,), list(range(1000, 1200)))) == POSITIONS
+    # A dev claim looks for the page that it does not name.
+    (search,) = title_model.title_searches(
+        data
+    )  # from Ann Lee to the lamp is no search: the claim names it
     assert (search.claim, search.page) == (CLAIM, "Ann_Lee")
     assert search.sentences[0].text == "It was designed by Ann Lee in Oslo."
     assert len(search.sentences) <= 5
@@ -200,35 +168,23 @@ def test_a_dev_claim_looks_for_the_page_that_it_does_not_name(data: TrainingData
     assert "Red_Lamp" in search.seen
 
 
+LONG_PIER, BY_LEE = ("Old Pier", "It is long."), ("Red Lamp", "It was designed by Ann Lee in Oslo.")
 LESSONS = [
-    TitleExample(
-        "Red Lamp was designed by a Scot.",
-        (("Old Pier", "It is long."), ("Red Lamp", "It was designed by Ann Lee in Oslo.")),
-        (1,),
-        "Ann Lee",
-    ),
-    TitleExample(
-        "Red Lamp was designed in a city.",
-        (("Red Lamp", "It was designed by Ann Lee in Oslo."), ("Old Pier", "It is long.")),
-        (0,),
-        "Oslo",
-    ),
+    TitleExample(CLAIM, (LONG_PIER, BY_LEE), (1,), "Ann Lee"),
+    TitleExample("Red Lamp was designed in a city.", (BY_LEE, LONG_PIER), (0,), "Oslo"),
 ]
 
 
 @pytest.mark.models
 @pytest.mark.rare
-def test_a_network_learns_the_titles_that_sentences_lead_to(
-    data: TrainingData, tmp_path: Path
-) -> None:
+def test_a_network_learns_where_sentences_lead(data: TrainingData, tmp_path: Path) -> None:
     tokenizer, network = TitleTokenizer(), packaged_title_network()
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     before = network.embedding.weight.clone()
-    recipe = Hyperparameters(
-        batch_size=2, learning_rate=1e-3, weight_decay=0.0, warmup=0.1, max_tokens=64
-    )
-    loss_of = title_loss(network, tokenizer, recipe.max_tokens)
+    rates = {"learning_rate": 1e-3, "weight_decay": 0.0, "warmup": 0.1}
+    recipe = Hyperparameters(batch_size=2, max_tokens=64, **rates)
+    loss_of = title_model.title_loss(network, tokenizer, recipe.max_tokens)
     start = loss_of(LESSONS).item()
     train(network, LESSONS * 40, loss_of, recipe, tmp_path / "run", dict)
     assert loss_of(LESSONS).item() < start / 10
@@ -237,16 +193,18 @@ def test_a_network_learns_the_titles_that_sentences_lead_to(
     def read(claim: str, sentences: Sequence[tuple[str, str]]) -> Reading:
         return NetworkReading(network, input_tokens(tokenizer, claim, sentences, 64))
 
-    titles = PoolTitles(data.dev_pool)
+    titles = title_model.PoolTitles(data.dev_pool)
     position = data.dev_pool.position
     for lesson, page in zip(LESSONS, ("Ann_Lee", "Oslo"), strict=True):
         keys = {"Red Lamp": ("Red_Lamp", 1), "Old Pier": ("Old_Pier", 0)}
         told = tuple(data.dev_pool.sentences[position[keys[t]]] for t, _ in lesson.sentences)
-        search = TitleSearch(lesson.claim, told, page)
+        search = title_model.TitleSearch(lesson.claim, told, page)
         # Which of the two a claim is about takes more lessons than these.
-        assert page in generated(read, titles.titles(), search)[:2]
+        assert page in title_model.generated(read, titles.titles(), search)[:2]
         # Among two named titles the right one is found as well.
-        assert page in generated(read, titles.of([]), search, titles.of(["Ann_Lee", "Oslo"]))
+        assert page in title_model.generated(
+            read, titles.of([]), search, titles.of(["Ann_Lee", "Oslo"])
+        )
 
 
 @pytest.mark.models

@@ -1,8 +1,6 @@
 """The verifier: its calibrations for given evidence and for searches, and its figures."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,36 +12,14 @@ from numpy.typing import NDArray
 from research.commands.train import with_seeds
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim, Pair
 from research.evaluation.measures.scores import calibration_error
-from research.training.figures import (
-    DevClaims,
-    read_claims,
-    reading_figures,
-    spread,
-    temperature_of,
-)
+from research.training import figures as dev_figures
 from research.training.sentence_pool import PoolSentence, SentencePool
-from research.training.verifier.calibration import (
-    Claims,
-    Search,
-    calibrate,
-    calibrate_to_pairs,
-    claims_to_fit,
-    crossed_figures,
-    fitted,
-    pairs_to_fit,
-    recalibrated,
-)
+from research.training.verifier import calibration as fits
 from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
 from retrieval.errors import BadSource
+from retrieval.models import own_verifier
 from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.folders import ModelFolders
-from retrieval.models.own_verifier import (
-    CALIBRATION,
-    SequenceClassifier,
-    read_calibration,
-    read_classifier,
-    write_calibration,
-)
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
@@ -64,36 +40,36 @@ def pair(number: int, label: Label = SUPPORTS) -> Pair:
     return Pair(f"{first} is {second}", f"{second} : the {first}", label, None, None, None)
 
 
-def ignore(done: int, of: int) -> None:
-    pass
+ignore = print  # what is told of the progress
 
 
 def test_of_a_large_file_some_pairs_are_fitted_to(tmp_path: Path) -> None:
     def fitted_to(count: int) -> list[str]:
-        lines = (
-            {"claim": f"claim {n}", "label": "SUPPORTS", "evidence": "It is."} for n in range(count)
-        )
-        return [one.claim for one in pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))]
+        told = {"label": "SUPPORTS", "evidence": "It is."}
+        lines = ({"claim": f"claim {n}", **told} for n in range(count))
+        return [
+            one.claim for one in fits.pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))
+        ]
 
     assert len(fitted_to(30)) == 30
     assert fitted_to(5_000) == [f"claim {n}" for n in range(0, 5_000, 3)]
 
 
 def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -> None:
-    files = read_classifier(write_tiny_classifier(tmp_path))
+    files = own_verifier.read_classifier(write_tiny_classifier(tmp_path))
     few = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
     with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:
-        calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(few)], ignore)
+        fits.calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(few)], ignore)
     assert no.value.hint.startswith("Give at least 5 for each of ")
     assert not files.calibration_file.exists()
 
     asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
-    said = SequenceClassifier(files).probabilities(asked)
+    said = own_verifier.SequenceClassifier(files).probabilities(asked)
     # Of every four pairs one has the label that the model gives, the others have the next one.
     labels = [LABELS[(int(row.argmax()) + (n % 8 > 1)) % 3] for n, row in enumerate(said)]
     pairs = [pair(n, label) for n, label in enumerate(labels)]
-    figures = calibrate_to_pairs(files, pairs, ignore)
-    calibration = read_calibration(files)
+    figures = fits.calibrate_to_pairs(files, pairs, ignore)
+    calibration = own_verifier.read_calibration(files)
     assert calibration["temperature"] == figures["temperature"] > 1
     assert calibration["bias"][:2] == [0.0, 0.0]
     assert calibration["fitted_to"] == files.digest
@@ -105,88 +81,74 @@ def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -
 
     # Again it is of what the model says, not of the last fit, and a fit to searches stays.
     in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict": {"alone": 0.7}}
-    write_calibration(files, {"temperature": 9.0, "in_search": in_search})
-    assert calibrate_to_pairs(files, pairs, ignore) == figures
-    assert read_calibration(files) == calibration | {"in_search": in_search}
+    own_verifier.write_calibration(files, {"temperature": 9.0, "in_search": in_search})
+    assert fits.calibrate_to_pairs(files, pairs, ignore) == figures
+    assert own_verifier.read_calibration(files) == calibration | {"in_search": in_search}
     files.calibration_file.write_text("{")
-    calibrate_to_pairs(files, pairs, ignore)
-    assert read_calibration(files) == calibration
+    fits.calibrate_to_pairs(files, pairs, ignore)
+    assert own_verifier.read_calibration(files) == calibration
 
 
 def test_for_a_model_with_two_labels_what_refutes_counts_as_undecided(tmp_path: Path) -> None:
     labels = ("entailment", "not_entailment")
-    files = read_classifier(write_tiny_classifier(tmp_path, labels=labels))
+    files = own_verifier.read_classifier(write_tiny_classifier(tmp_path, labels=labels))
     asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
-    said = SequenceClassifier(files).probabilities(asked)
+    said = own_verifier.SequenceClassifier(files).probabilities(asked)
     pairs = [
         pair(n, SUPPORTS if row[0] > 0.5 else (REFUTES, NOT_ENOUGH_INFO)[n % 2])
         for n, row in enumerate(said)
     ]
-    figures = calibrate_to_pairs(files, pairs, ignore)
+    figures = fits.calibrate_to_pairs(files, pairs, ignore)
     assert figures["label accuracy before"] == 100.0
     assert figures["temperature"] == 0.5  # always right: as sure as the fit can make it
 
 
 @pytest.mark.models
 @pytest.mark.rare
-def test_a_fit_to_searches_goes_into_the_same_file_and_leaves_that_for_given_evidence(
+def test_a_fit_to_searches_leaves_that_for_given_evidence(
     index: Path, unpacked: Path, tmp_path: Path
 ) -> None:
     folder = write_tiny_classifier(tmp_path / "nli")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    files = read_classifier(folder)
-    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
-    given: dict[str, Any] = dict(read_calibration(files))
+    files = own_verifier.read_classifier(folder)
+    fits.calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    given: dict[str, Any] = dict(own_verifier.read_calibration(files))
     claims = [
         AnnotatedClaim("Skerrow Light was designed by Ann Lee.", SUPPORTS, ()),
         AnnotatedClaim("Ann Lee died in Dundee.", REFUTES, ()),
         AnnotatedClaim("Lee is a song about a river.", NOT_ENOUGH_INFO, ()),
     ]
     folders = ModelFolders(unpacked, verifier=folder)
-    figures = calibrate({"islands": Claims(claims, index)}, tmp_path, 1, folders)
-    calibration = dict(read_calibration(files))
+    figures = fits.calibrate({"islands": fits.Claims(claims, index)}, tmp_path, 1, folders)
+    calibration = dict(own_verifier.read_calibration(files))
     found = calibration.pop("in_search")
     assert calibration == given
     assert (found["temperature"], found["bias"]) == (given["temperature"], given["bias"])
     for name in ("alone", "undecided"):
         assert found["verdict"][name] == round(figures[name], 3)
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert after.pop(CALIBRATION)
+    assert after.pop(own_verifier.CALIBRATION)
     assert after == before
 
 
-def search(label: Label, opinion: Opinion, path: bool = False) -> Search:
+def search(label: Label, opinion: Opinion, path: bool = False) -> fits.Search:
     """A search whose selected evidence says the same alone and together."""
-    return Search(VerdictReadings(opinion, opinion, opinion, path=path), label)
+    return fits.Search(VerdictReadings(opinion, opinion, opinion, path=path), label)
 
 
-def verdict(fit: VerdictFit, one: Search) -> Opinion:
+def verdict(fit: VerdictFit, one: fits.Search) -> Opinion:
     """The probabilities that a fit gives a search."""
     assert one.readings is not None
     supports, refutes, undecided = fit.probabilities([one.readings])[0].tolist()
     return supports, refutes, undecided
 
 
-def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
-    # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
-    lines = [
-        {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
-        for n in (1, 2, 3, 5)
-    ]
-    for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
-        write_json_lines(tmp_path / name, *lines)
-    everyday, _, fever = claims_to_fit(tmp_path)
-    assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
-    assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
-
-
 def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
-    changed = recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
+    changed = fits.recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
     assert {**changed, **config} == changed  # what it says of given evidence stays
-    by_form = dict.fromkeys(("of_several", "of_path", "of_value"), 0.0)
     verdict = {"together": 0.3, "alone": 0.9, "passage": 0.2, "undecided": -0.444}
-    verdict |= {f"undecided_{form}": value for form, value in by_form.items()}
+    verdict |= {f"undecided_of_{form}": 0.0 for form in ("several", "path", "value")}
     assert changed["in_search"] == {
         "temperature": 1.6,
         "bias": [0.1, 0.0, -0.3],
@@ -194,7 +156,7 @@ def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     }
 
 
-def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
+def test_a_fit_leaves_sure_opinions_counts_collections_alike_and_crosses_halves() -> None:
     opinions: list[Opinion] = [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8)]
     searches = [
         search(label, opinion)
@@ -202,33 +164,25 @@ def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
         for label, times in zip(LABELS, opinion, strict=True)
         for _ in range(round(10 * times))
     ]
-    found = fitted([searches])
+    found = fits.fitted([searches])
     for opinion in opinions:
         assert verdict(found, search(SUPPORTS, opinion)) == pytest.approx(opinion, abs=0.02)
-
-
-def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> None:
+    # Each collection of claims counts the same, however many there are.
     # Half of the one collection are undecided and none of the other, so a quarter of what counts.
     half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
     decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
-    assert verdict(fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
-
-
-def test_the_verdicts_of_each_half_are_those_that_the_other_half_gives() -> None:
+    assert verdict(fits.fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
+    # The verdicts of each half are those that the other half gives.
     # All opinions are the same. Of one half nearly all are undecided, of the other none, so each
     # half is given the label that is right for the other.
     opinion = (0.5, 0.0, 0.5)
     decided, undecided = search(SUPPORTS, opinion), search(NOT_ENOUGH_INFO, opinion)
     halves = zip([undecided] * 9 + [decided], [decided] * 10, strict=True)
-    figures = crossed_figures({"claims": [item for pair in halves for item in pair]})
+    figures = fits.crossed_figures({"claims": [item for pair in halves for item in pair]})
     assert figures["claims: label accuracy"] == pytest.approx(100 * 1 / 20)
 
 
-OPINIONS: Mapping[str, tuple[float, float, float]] = {
-    "yes": (1.0, 0.0, 0.0),
-    "no": (0.0, 1.0, 0.0),
-    "open": (0.0, 0.0, 1.0),
-}
+OPINIONS = {"yes": (1.0, 0.0, 0.0), "no": (0.0, 1.0, 0.0), "open": (0.0, 0.0, 1.0)}
 
 
 def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -236,7 +190,7 @@ def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
     return np.array([OPINIONS[evidence.split()[-1]] for _, evidence in pairs], dtype=np.float32)
 
 
-def dev_pair(evidence: str, label: Label, source: str) -> Pair:
+def dev_pair(evidence: str, label: Label, source: str = "own") -> Pair:
     return Pair("A claim.", evidence, label, title=None, source=source, kind=None)
 
 
@@ -247,46 +201,39 @@ def dev_claim(label: Label, *texts: str) -> CorpusClaim:
 
 
 def test_the_figures_are_those_counted_by_hand() -> None:
+    one = [dev_claim(SUPPORTS, "yes"), dev_claim(REFUTES, "open")]
+    two = [(REFUTES, "yes", "no"), (SUPPORTS, "yes", "open"), (SUPPORTS, "no", "yes")]
+    vitaminc = [dev_pair(said, SUPPORTS, "vitaminc") for said in ("yes", "no")]
+    they_say = dev_pair("They say yes", NOT_ENOUGH_INFO)
     dev = DevReadings(
-        measured=[
-            dev_pair("yes", SUPPORTS, "vitaminc"),
-            dev_pair("no", SUPPORTS, "vitaminc"),
-            dev_pair("open", NOT_ENOUGH_INFO, "wiki-nli"),
-        ],
+        measured=[*vitaminc, dev_pair("open", NOT_ENOUGH_INFO, "wiki-nli")],
         fitted=[],
-        decided=[
-            dev_claim(SUPPORTS, "yes"),
-            dev_claim(REFUTES, "open"),
-            dev_claim(REFUTES, "yes", "no"),
-            dev_claim(SUPPORTS, "yes", "open"),
-            dev_claim(SUPPORTS, "no", "yes"),
-        ],
+        decided=[*one, *(dev_claim(*said) for said in two)],
         undecided=[("A dev_claim.", word) for word in ("open", "open", "open", "no")],
-        assertions=[
-            dev_pair("Claim: … Rating: no", REFUTES, "own"),
-            dev_pair("They say yes", NOT_ENOUGH_INFO, "own"),
-        ],
-        meaning=[dev_pair("yes", SUPPORTS, "own"), dev_pair("yes", REFUTES, "own")],
+        assertions=[dev_pair("Claim: … Rating: no", REFUTES), they_say],
+        meaning=[dev_pair("yes", SUPPORTS), dev_pair("yes", REFUTES)],
         decided_2=[dev_claim(REFUTES, "no")],
         digests={},
     )
-    assert dev.figures(classify) == pytest.approx(
-        {
-            "everyday": 60.0,
-            "one_sentence": 50.0,
-            "two_hop": 200 / 3,
-            "undecided": 75.0,
-            "everyday_2": 100.0,
-            "assertion": 50.0,
-            "meaning": 50.0,
-            "vitaminc": 50.0,
-            "wiki-nli": 100.0,
-            "calibration_error": 1 / 3,  # always sure, and right two times of three
-        }
-    )
+    of_claims = {"everyday": 60.0, "one_sentence": 50.0, "two_hop": 200 / 3, "everyday_2": 100.0}
+    of_pairs = {"assertion": 50.0, "meaning": 50.0, "vitaminc": 50.0, "wiki-nli": 100.0}
+    # Always sure, and right two times of three.
+    others = {"undecided": 75.0, "calibration_error": 1 / 3}
+    assert dev.figures(classify) == pytest.approx(of_claims | of_pairs | others)
 
 
-def test_no_evidence_is_trained_on_or_fitted_to_and_measured(tmp_path: Path) -> None:
+def test_published_claims_and_trained_evidence_are_not_fitted_to(tmp_path: Path) -> None:
+    # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
+    lines = [
+        {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
+        for n in (1, 2, 3, 5)
+    ]
+    for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
+        write_json_lines(tmp_path / name, *lines)
+    everyday, _, fever = fits.claims_to_fit(tmp_path)
+    assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
+    assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
+    # No evidence is trained on or fitted to, and measured.
     for source in DEV_PAIRS:
         line = {"claim": "C.", "label": SUPPORTS, "evidence": "Known.", "source": source}
         write_json_lines(tmp_path / "train" / f"{source}.jsonl", line)
@@ -312,7 +259,7 @@ THREE = [
     AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 1),),)),
     AnnotatedClaim("The lamp is bright.", NOT_ENOUGH_INFO, ()),
 ]
-DEV = DevClaims(
+DEV = dev_figures.DevClaims(
     THREE, [[0, 1], [0, 1], [2]], cast(SentencePool, SimpleNamespace(sentences=SENTENCES))
 )
 # What a model might say: SUPPORTS, REFUTES, NOT ENOUGH INFO.
@@ -329,38 +276,34 @@ def read(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
     return np.array([SAID[one] for one in pairs], dtype=np.float32)
 
 
-def test_a_model_that_is_right_half_as_often_as_it_thinks_is_cooled_down() -> None:
-    sure = np.array([[0.98, 0.01, 0.01]] * 4, dtype=np.float32)
-    assert temperature_of(sure, [0, 0, 1, 2]) > 1.5
-    assert temperature_of(sure, [0, 0, 0, 0]) == 0.5
-
-
-def test_figures_of_three_claims() -> None:
-    readings = read_claims(read, DEV)
+def test_figures_of_three_claims_and_a_model_that_is_too_sure() -> None:
+    readings = dev_figures.read_claims(read, DEV)
     best = [items[0].sentence.text for items in readings.ranked]
     assert best == ["It is long.", "It is made of wood.", "It is red."]
     # In each dev_claim one sentence stands out, so it is all that is read together.
     assert np.array_equal(readings.together, readings.alone)
-    figures = reading_figures(readings, THREE)
+    figures = dev_figures.reading_figures(readings, THREE)
     assert figures["gold_in_first_five"] == 100.0
     assert figures["stance_right"] == 50.0  # the wooden pier leans to SUPPORTS
     assert figures["alone"] == figures["pooled"] == pytest.approx(200 / 3)
     # Confidences 0.9 right, 0.5 wrong, 0.65 right: a third each of 0.1, 0.5 and 0.35. A probability
     # of 0 counts as 0.0001.
     assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.35) / 3, abs=1e-3)
+    # A model that is right half as often as it thinks is cooled down.
+    sure = np.array([[0.98, 0.01, 0.01]] * 4, dtype=np.float32)
+    assert dev_figures.temperature_of(sure, [0, 0, 1, 2]) > 1.5
+    assert dev_figures.temperature_of(sure, [0, 0, 0, 0]) == 0.5
 
 
-def test_the_spread_of_several_seeds_is_that_counted_by_hand() -> None:
+def test_several_seeds_have_a_spread_and_one_trains_one_model(tmp_path: Path) -> None:
     found = {0: {"right": 70.0, "error": 0.1}, 4: {"right": 71.0, "error": 0.1}}
     found[7] = {"right": 75.0, "error": 0.1}
-    head, right, error = (line.split() for line in spread(found).splitlines())
+    head, right, error = (line.split() for line in dev_figures.spread(found).splitlines())
     assert head == ["seeds", "0,", "4,", "7", "mean", "deviation", "least", "most"]
     # Off the mean 72 by 2, 1 and 3: the root of (4 + 1 + 9) / 2.
     assert right == ["right", "72", "2.65", "70", "75"]
     assert error == ["error", "0.1", "0", "0.1", "0.1"]
-
-
-def test_a_seed_that_is_given_twice_trains_one_model_as_usual(tmp_path: Path) -> None:
+    # A seed that is given twice trains one model as usual.
     trained: list[tuple[Path, Path, int]] = []
 
     def train(run: Path, out: Path, seed: int) -> dict[str, float]:

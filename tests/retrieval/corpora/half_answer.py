@@ -1,7 +1,5 @@
 """What a process of ``child_process`` serves that stops in the middle of its answer."""
 
-from __future__ import annotations
-
 import os
 import struct
 import time

@@ -1,7 +1,5 @@
 """Makes small files of the formats of offices, books and mails."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Mapping
@@ -12,24 +10,18 @@ from pathlib import Path
 
 import pptx
 import xlsxwriter
+from lxml import etree
 from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-_ODT_NAMES = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{space}:1.0"'
-    for name, space in {
-        "office": "office",
-        "text": "text",
-        "table": "table",
-        "draw": "drawing",
-        "style": "style",
-    }.items()
-)
+_SPACES = {name: name for name in ("office", "text", "table", "style")} | {"draw": "drawing"}
+_OPENDOCUMENT = "urn:oasis:names:tc:opendocument:xmlns"
+_ODT_NAMES = " ".join(f'xmlns:{a}="{_OPENDOCUMENT}:{b}:1.0"' for a, b in _SPACES.items())
 _ODT_NAMES += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
-def zipped(members: Mapping[str, str]) -> bytes:
+def zipped(members: Mapping[str, str | bytes]) -> bytes:
     """Return a zip of these members."""
     file = BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -56,13 +48,11 @@ def odt_of(body: str, kind: str = "text") -> bytes:
     "up" and "down" are styles above and below the line, and "gone" one that is struck. "raised" is
     one of the file's common styles, and "own" is based on it.
     """
+    looks = {"up": 'text-position="super 58%"', "down": 'text-position="-33% 58%"'}
+    looks["gone"] = 'text-line-through-style="solid"'
     styles = "".join(
         f'<style:style style:name="{name}"><style:text-properties style:{look}/></style:style>'
-        for name, look in {
-            "up": 'text-position="super 58%"',
-            "down": 'text-position="-33% 58%"',
-            "gone": 'text-line-through-style="solid"',
-        }.items()
+        for name, look in looks.items()
     )
     styles += '<style:style style:name="own" style:parent-style-name="raised"/>'
     common = (
@@ -115,22 +105,40 @@ def mail_of(subject: str, text: str, page: str = "", attachment: str = "") -> Em
     return mail
 
 
+_FORMULA = """<mc:AlternateContent
+    xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"
+    xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"
+    xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><mc:Choice Requires="a14">
+    <a14:m><m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>6</m:t></m:r></m:sup>
+    </m:sSup></m:oMath></a14:m></mc:Choice></mc:AlternateContent>"""
+
+
 def write_slides(path: Path) -> None:
-    """Write two shown slides, with a table and notes, and a hidden one."""
+    """Write two shown slides, with a table and notes, and a hidden one, and a hidden box."""
     made = pptx.Presentation()
     first, second, hidden = (made.slides.add_slide(made.slide_layouts[5]) for _ in range(3))
     first.shapes.title.text = "Lamps of Rowan"
-    box = first.shapes.add_textbox(0, 0, Inches(1), Inches(1)).text_frame
-    box.text = "The tank holds 3 \N{MULTIPLICATION SIGN} 10"
-    raised = box.paragraphs[0].add_run()
-    raised.text = "6"
-    raised.font._element.set("baseline", "30000")
-    box.paragraphs[0].add_run().text = " litres of oil."
+    box, unseen = (first.shapes.add_textbox(0, 0, Inches(1), Inches(1)) for _ in range(2))
+    unseen.text_frame.text = "It is green."
+    unseen._element.nvSpPr.cNvPr.set("hidden", "1")
+    line = box.text_frame.paragraphs[0]
+    tank = "The tank holds 3 \N{MULTIPLICATION SIGN} 10"
+    raised, lowered = ("6", "30000"), ("2", "-25000")
+    for text, baseline in (
+        *((tank, ""), raised, (" litres of oil, 101", ""), lowered, (" and ", "")),
+    ):
+        run = line.add_run()
+        run.text = text
+        if baseline:
+            run.font._element.set("baseline", baseline)
+    line._p.append(etree.fromstring(_FORMULA))
+    line.add_run().text = " cups."
     first.notes_slide.notes_text_frame.text = "The oil was bought in 1931."
     second.shapes.title.text = "Costs"
-    table = second.shapes.add_table(2, 2, 0, 0, Inches(1), Inches(1)).table
-    for at, text in enumerate(("Lamp", "Price", "red", "9 crowns")):
+    table = second.shapes.add_table(3, 2, 0, 0, Inches(1), Inches(1)).table
+    for at, text in enumerate(("Lamp", "Price", "red", "9 crowns", "", "8 crowns")):
         table.cell(at // 2, at % 2).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
     hidden.shapes.title.text = "It is green."
     hidden.element.set("show", "0")
     made.save(str(path))

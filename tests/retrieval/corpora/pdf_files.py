@@ -1,10 +1,9 @@
 """Writes small PDF files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pypdfium2 as pdfium
+from fpdf import FPDF
 
 _BOLD = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
 
@@ -95,27 +94,11 @@ def form_of(fields: Sequence[tuple[str, str]]) -> bytes:
 def scanned_of(text: str) -> bytes:
     """Return a PDF of one page that is a picture of a text."""
     with pdfium.PdfDocument(pdf_of([text])) as document:
-        bitmap = document[0].render(scale=3, grayscale=True)
-        rows = bytes(bitmap.buffer)
-        dots = b"".join(rows[at : at + bitmap.width] for at in range(0, len(rows), bitmap.stride))
-        size = f"/Width {bitmap.width} /Height {bitmap.height}"
-    picture = stream(
-        dots,
-        f"/Type /XObject /Subtype /Image {size} /ColorSpace /DeviceGray /BitsPerComponent 8",
-    )
-    return written(
-        [
-            b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-            (
-                b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 5 0 R"
-                b" /Resources << /XObject << /X 6 0 R >> >> >>"
-            ),
-            b"<< >>",
-            stream(b"600 0 0 800 0 0 cm /X Do"),
-            picture,
-        ]
-    )
+        picture = document[0].render(scale=3, grayscale=True).to_pil()
+    made = FPDF(unit="pt", format=(600, 800))
+    made.add_page()
+    made.image(picture, 0, 0, 600, 800)
+    return bytes(made.output())
 
 
 def stream(content: bytes, entries: str = "") -> bytes:

@@ -1,12 +1,13 @@
-"""The four kinds of corpora: what they yield, and how they refuse."""
-
-from __future__ import annotations
+"""Corpora in JSON, FEVER's pages and dumps of wikis: what they yield, and how they refuse."""
 
 import bz2
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import astuple
+from functools import partial
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -16,11 +17,12 @@ from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page, readable_pages
 from retrieval.corpora.passages import WHOLE
 from retrieval.corpora.records import Fields
-from retrieval.corpora.sources import KNOWN, open_corpus
+from retrieval.corpora.sources import KNOWN, of_whole_articles, open_corpus
+from retrieval.corpora.wiki.cirrus import Wiki
 from retrieval.corpora.wiki.fever import plain_title
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import BadSource
-from tests.support.cases import cases
+from tests.support.cases import cases, rules
 from tests.support.json_lines import write_json_lines
 
 
@@ -28,13 +30,16 @@ def fever_page(page_id: str, sentences: str) -> dict[str, str]:
     return {"id": page_id, "text": "unused", "lines": sentences}
 
 
+def all_of(source: str) -> list[Page | BadPage]:
+    return [page for chunk, _ in open_corpus(source).chunks() for page in chunk]
+
+
 def pages_of(source: str) -> list[Page]:
     return list(readable_pages(open_corpus(source)))
 
 
 def complaints(source: str) -> list[BadPage]:
-    chunks = [chunk for chunk, _ in open_corpus(source).chunks()]
-    return [page for chunk in chunks for page in chunk if isinstance(page, BadPage)]
+    return [page for page in all_of(source) if isinstance(page, BadPage)]
 
 
 def refusal(source: str) -> str:
@@ -44,13 +49,11 @@ def refusal(source: str) -> str:
 
 
 def test_vital_is_ten_thousand_introductions_with_their_addresses() -> None:
-    pages = list(readable_pages(VitalCorpus()))
-    assert len(pages) == VitalCorpus().size() == 10_033
-    by_id = {page.id: page for page in pages}
+    by_id = {page.id: page for page in readable_pages(VitalCorpus())}
+    assert len(by_id) == VitalCorpus().size() == 10_033
     assert by_id["Mary Shelley"].url == "https://en.wikipedia.org/wiki/Mary_Shelley"
     assert by_id["Sputnik 1"].text.startswith("Sputnik 1")
-    assert len(by_id) == 10_033
-    assert max(len(page.text) for page in pages) <= WHOLE  # none is cut into passages
+    assert max(len(page.text) for page in by_id.values()) <= WHOLE  # none is cut into passages
 
 
 def test_fever_keeps_its_ids_and_leaves_out_a_page_without_one(tmp_path: Path) -> None:
@@ -59,11 +62,12 @@ def test_fever_keeps_its_ids_and_leaves_out_a_page_without_one(tmp_path: Path) -
     (page,) = pages_of(f"fever:{tmp_path}")
     assert (page.id, page.title) == ("Lamp_-LRB-song-RRB-", "Lamp (song)")
     assert page.url == "https://en.wikipedia.org/wiki/Lamp_%28song%29"
-
-
-@cases("fever", "page_id", "title")
-def test_a_page_of_fever_has_the_title_that_a_reader_would_write(page_id: str, title: str) -> None:
-    assert plain_title(page_id) == title
+    for number in ("100001", "9" * 5000):  # a sentence id beyond reason
+        huge, small = fever_page("Huge", f"{number}\tIt ."), fever_page("Small", "0\tIt is small .")
+        write_json_lines(path, huge, small)
+        (complaint,) = complaints(f"fever:{tmp_path}")
+        assert f"line 1: sentence id {number[:12]}." in complaint.message
+        assert [page.id for page in pages_of(f"fever:{tmp_path}")] == ["Small"]
 
 
 @cases("fever", "lines", "sentences", "links")
@@ -96,46 +100,34 @@ def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Pa
 
 
 @cases("markdown", "markdown", "title", "text")
-def test_markdown_is_read_as_its_readers_see_it(
-    tmp_path: Path, markdown: str, title: str, text: str
-) -> None:
+def test_markdown_is_read_as_seen(tmp_path: Path, markdown: str, title: str, text: str) -> None:
     (tmp_path / "a.md").write_text(markdown, encoding="utf-8")
     (page,) = pages_of(f"folder:{tmp_path}")
     assert (page.title, page.text or " ".join(page.sentences or ())) == (title, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("a\u200b \u200bb", "a b"),  # a space between invisible characters is one space
-        ("a \u200b b", "a b"),
-        ("a\x85b\u2028c\x0cd", "a b c d"),
-        ("\ufeffe\u0301\x00", "\u00e9"),
-    ],
+def refused_fields(written: str) -> bool:
+    with pytest.raises(BadSource, match=r"cannot be used\..*--fields id=_id,text=contents"):
+        Fields.read(written)
+    return True
+
+
+@rules(
+    ("corpora", "text", "cleaned", clean),
+    ("corpora", "no_address", "", lambda url: web_address(url) is None),
+    ("corpora", "no_fields", "", refused_fields),
+    ("fever", "page_id", "title", plain_title),
+    ("cirrus", "name", "language address", lambda name: [*astuple(Wiki.named(name))]),
 )
-def test_cleaning_folds_what_is_left_when_the_invisible_is_gone(text: str, kept: str) -> None:
-    assert clean(text) == kept
+def test_texts_and_addresses_are_clean(rule: Any, given: list[Any], expected: object) -> None:
+    assert rule(*given) == expected
 
 
-def test_what_is_no_web_address_is_no_link() -> None:
-    for url in (
-        *("javascript:x", "//example.org", "http://", 'https://a"b', "https://a\ud800", 7, None),
-        *("http://[", "https://:80", "https://a.example\n"),
-    ):
-        assert web_address(url) is None
-
-
-def test_what_cannot_be_a_source_is_refused_with_what_may_be_meant(
-    tmp_path: Path,
-) -> None:
+def test_what_cannot_be_a_source_is_refused_with_what_may_be_meant(tmp_path: Path) -> None:
     for source in ("", "vitall", "fever:", "s3://bucket", "fever"):
         assert f"Use {KNOWN}." in refusal(source)
-    for name, kind in (
-        ("w.zim", "zim"),
-        ("w.jsonl.gz", "jsonl"),
-        ("w.json.gz", "cirrus"),
-        ("w.parquet", "parquet"),
-    ):
+    names = {"zim": "w.zim", "jsonl": "w.jsonl.gz", "cirrus": "w.json.gz", "parquet": "w.parquet"}
+    for kind, name in names.items():
         assert f"Use {kind}:{name}." in refusal(name)
     assert f"Use folder:{tmp_path}." in refusal(str(tmp_path))
     path = tmp_path / "none.zim"
@@ -152,32 +144,29 @@ def test_what_cannot_be_a_source_is_refused_with_what_may_be_meant(
         assert f"contains no {lacks}" in refusal(f"{kind}:{tmp_path}")
     path.write_text("It is red.", encoding="utf-8")
     assert f"{path} is not a folder. Give a folder: folder:DIR." in refusal(f"folder:{path}")
-
-
-def test_a_compression_that_is_not_read_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "lamps.jsonl"
     path.write_bytes(b"\xfd7zXZ\0")
     assert f"{path} is compressed. Unpack it first." in refusal(f"jsonl:{path}")
+    with pytest.raises(BadSource, match="vital: has no encrypted files"):
+        open_corpus("vital", password="secret")
+    with pytest.raises(BadSource, match="folder: has no fields to name"):
+        open_corpus(f"folder:{tmp_path}", Fields.read("id=_id"))
 
 
 LAMPS = [{"id": 1, "title": None, "text": "It is red."}, {"id": "b", "text": "It is old."}]
 
 
+LINES, LIST = "".join(json.dumps(lamp) + "\n" for lamp in LAMPS), json.dumps(LAMPS)
+INDENTED = json.dumps(LAMPS, indent=2)
+WRITTEN = [
+    *(LINES.encode(), LINES.replace("\n", "\r\n").encode("utf-16"), LINES.encode("utf-16-be")),
+    *(LIST.encode(), LIST.encode("utf-16"), b" \n" + LIST.encode()),
+    *(INDENTED.encode("utf-8-sig"), INDENTED.encode("utf-16-le")),
+]
+
+
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress])
-@pytest.mark.parametrize(
-    "content",
-    [
-        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode(),
-        "".join(json.dumps(lamp) + "\r\n" for lamp in LAMPS).encode("utf-16"),
-        json.dumps(LAMPS).encode(),
-        json.dumps(LAMPS, indent=2).encode("utf-8-sig"),
-        b" \n" + json.dumps(LAMPS).encode(),
-        json.dumps(LAMPS).encode("utf-16"),
-        json.dumps(LAMPS, indent=2).encode("utf-16-le"),
-        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode("utf-16-be"),
-    ],
-)
-def test_lines_and_lists_are_read_packed_or_not(
+@pytest.mark.parametrize("content", WRITTEN)
+def test_lines_and_lists_may_be_packed(
     tmp_path: Path, content: bytes, packed: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "lamps.jsonl.gz"
@@ -191,16 +180,14 @@ def test_lines_and_lists_are_read_packed_or_not(
     assert (corpus.name, sum(size for _, size in chunks)) == ("lamps", corpus.size())
 
 
+_written = partial(json.dumps, ensure_ascii=False)
 CAFES = [{"id": str(number), "text": "Zoë owns the café: 5 €."} for number in range(2000)]
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
 @pytest.mark.parametrize(
     "content",
-    [
-        "".join(json.dumps(cafe, ensure_ascii=False) + "\n" for cafe in CAFES),
-        json.dumps(CAFES, ensure_ascii=False),
-    ],
+    ["".join(f"{_written(one)}\n" for one in CAFES), _written(CAFES)],
     ids=["lines", "list"],
 )
 def test_records_may_be_in_windows_1252_wherever_a_block_ends(
@@ -215,50 +202,54 @@ def test_records_may_be_in_windows_1252_wherever_a_block_ends(
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b'[{"id": "1", "text": "b"}, 7, {"id": "2"}, {"id"', "item 2: not a JSON object"),
-        (b'[{"id": "1", "text": "b"}, {"id": "2", "text": ["c"]}]', "item 2: no text under 'text'"),
-        ('[{"id": "1", "text": "b"}, {"id": "éé'.encode() + b'\xff"', "item 2: not JSON"),
-        (
-            gzip.compress(b'[{"id": "1", "text": "b"}, ' + b"[" * 99, mtime=0)[:-9],
-            "item 2: the file is cut",
-        ),
-        (
-            gzip.compress(b'{"id": "1", "text": "b"}\n', mtime=0)[:-8],
-            "line 2: the file is cut off here",
-        ),
-    ],
-)
-def test_the_rest_of_a_list_that_is_damaged_is_left_out(
-    tmp_path: Path, content: bytes, said: str
-) -> None:
-    path = tmp_path / "lamps.json"
+@cases("corpora", "damaged", "said")
+def test_the_rest_of_a_damaged_list_is_left_out(tmp_path: Path, damaged: str, said: str) -> None:
+    reads_the_first_alone(tmp_path / "lamps.json", damaged.encode(), said)
+
+
+def reads_the_first_alone(path: Path, content: bytes, said: str) -> None:
     path.write_bytes(content)
     first, *_ = complaints(f"jsonl:{path}")
     assert first.message.startswith(f"{path}, {said}")
     assert [page.id for page in pages_of(f"jsonl:{path}")] == ["1"]
 
 
-def test_a_list_is_the_same_however_it_is_cut_into_chunks(
+def test_a_file_that_is_cut_off_is_read_up_to_there(tmp_path: Path) -> None:
+    one, path = b'{"id": "1", "text": "b"}', tmp_path / "lamps.json"
+    reads_the_first_alone(path, b"[" + one + ', {"id": "éé'.encode() + b"\xff", "item 2: not JSON")
+    packed = gzip.compress(b"[" + one + b", " + b"[" * 99, mtime=0)
+    reads_the_first_alone(path, packed[:-9], "item 2: the file is cut")
+    packed = gzip.compress(one + b"\n", mtime=0)
+    reads_the_first_alone(path, packed[:-8], "line 2: the file is cut off here")
+
+
+def test_records_are_the_same_however_they_are_cut_and_none_may_be_endless(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "lamps.json"
     path.write_text(json.dumps([{"id": n, "text": "It is red. " * 99} for n in range(2000)]))
+    notes = ({"id": str(n), "text": "b " * n} for n in range(200))
+    lines = write_json_lines(tmp_path / "notes.jsonl", *notes, "nonsense")
+    lines.write_bytes(lines.read_bytes().removesuffix(b"\n"))
+    whole = all_of(f"jsonl:{lines}")
+    assert "line 201: cut off before its end" in whole[-1].message
     monkeypatch.setattr(records, "BLOCK", 100_000)
     chunks = list(open_corpus(f"jsonl:{path}").chunks())
     assert len(chunks) > 10
     assert [page.id for chunk, _ in chunks for page in chunk] == [str(n) for n in range(2000)]
-
-
-def test_an_item_that_never_ends_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    monkeypatch.setattr(json_lines, "BLOCK", 100)
+    corpus = open_corpus(f"jsonl:{lines}")
+    sizes = [size for _, size in corpus.chunks()]
+    assert len(sizes) > 50
+    assert sum(sizes) == corpus.size()
+    assert all_of(f"jsonl:{lines}") == whole
     monkeypatch.setattr(records, "LONGEST", 1 << 20)
-    path = tmp_path / "lamps.json"
+    monkeypatch.setattr(json_lines, "LONGEST", 1 << 20)
+    monkeypatch.setattr(json_lines, "BLOCK", 1 << 10)
     path.write_bytes(b'[{"id": "' + b"x" * (1 << 21))
     assert "an item is longer than 1 MiB" in refusal(f"jsonl:{path}")
+    lines.write_bytes(b"x" * (1 << 21))
+    assert "line 1: longer than 1 MiB" in refusal(f"jsonl:{lines}")
 
 
 def test_fields_name_the_keys_of_other_programs(tmp_path: Path) -> None:
@@ -274,35 +265,8 @@ def test_fields_name_the_keys_of_other_programs(tmp_path: Path) -> None:
     assert complaint.hint.startswith("If one of '_id', 'headline', 'contents' holds it, add: --fi")
 
 
-@pytest.mark.parametrize("written", ["id", "id=", "name=x", "id=a,id=b", "id=a,", "=x"])
-def test_fields_that_cannot_be_used_are_refused(written: str) -> None:
-    with pytest.raises(BadSource, match=r"cannot be used\..*--fields id=_id,text=contents"):
-        Fields.read(written)
-
-
-def test_only_records_have_fields_and_only_folders_have_passwords(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="vital: has no encrypted files"):
-        open_corpus("vital", password="secret")
-    with pytest.raises(BadSource, match="folder: has no fields to name"):
-        open_corpus(f"folder:{tmp_path}", Fields.read("id=_id"))
-
-
-def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(tmp_path: Path) -> None:
-    for number in ("100001", "9" * 5000):
-        records = [
-            {"id": "Huge", "text": "", "lines": f"{number}\tIt is huge ."},
-            {"id": "Small", "text": "", "lines": "0\tIt is small ."},
-        ]
-        write_json_lines(tmp_path / "wiki-001.jsonl", *records)
-        (complaint,) = complaints(f"fever:{tmp_path}")
-        assert f"line 1: sentence id {number[:12]}." in complaint.message
-        assert [page.id for page in pages_of(f"fever:{tmp_path}")] == ["Small"]
-
-
 @cases("json_lines", "content", "expected")
-def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
-    tmp_path: Path, content: str, expected: str
-) -> None:
+def test_a_bad_line_is_named_others_are_read(tmp_path: Path, content: str, expected: str) -> None:
     """``content``: one character for each byte."""
     path = tmp_path / "notes.jsonl"
     good = b'{"id": "good", "title": "a", "text": "b"}\n'
@@ -311,30 +275,6 @@ def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
     assert complaint.message.startswith(f"{path}, {expected}")
     assert complaint.hint
     assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
-
-
-def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    records = [{"id": str(n), "title": "a", "text": "b " * n} for n in range(200)]
-    path = write_json_lines(tmp_path / "notes.jsonl", *records)
-    path.write_bytes(path.read_bytes() + b"nonsense")
-    whole = pages_of(f"jsonl:{path}"), complaints(f"jsonl:{path}")
-    monkeypatch.setattr(json_lines, "BLOCK", 100)
-    corpus = open_corpus(f"jsonl:{path}")
-    sizes = [size for _, size in corpus.chunks()]
-    assert len(sizes) > 50
-    assert sum(sizes) == corpus.size()
-    assert (pages_of(f"jsonl:{path}"), complaints(f"jsonl:{path}")) == whole
-    assert "line 201: cut off before its end" in whole[1][0].message
-
-
-def test_a_line_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "BLOCK", 1 << 10)
-    monkeypatch.setattr(json_lines, "LONGEST", 1 << 20)
-    path = tmp_path / "notes.jsonl"
-    path.write_bytes(b"x" * (1 << 21))
-    assert "line 1: longer than 1 MiB" in refusal(f"jsonl:{path}")
 
 
 def test_fevers_zip_gives_the_pages_of_its_files_in_order_of_their_names(tmp_path: Path) -> None:
@@ -350,21 +290,16 @@ def test_fevers_zip_gives_the_pages_of_its_files_in_order_of_their_names(tmp_pat
     assert sum(size for _, size in corpus.chunks()) == corpus.size()
 
 
-@pytest.mark.parametrize("kept", [40, 500])
-def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path: Path, kept: int) -> None:
+def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "wiki-pages.zip"
-    content = "".join(
-        json.dumps(fever_page(f"p{n}", f"0\tIt is number {n * 7919} .")) + "\n" for n in range(900)
-    )
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-        archive.writestr("wiki-001.jsonl", content)
-    whole = bytearray(path.read_bytes())
-    if kept == 500:  # the list of files is there, what they hold is not
-        whole[kept : kept + 90] = bytes(90)
-        path.write_bytes(whole)
-    else:
-        path.write_bytes(whole[:kept])
-    assert "is not a zip, or is damaged" in refusal(f"fever:{path}")
+        pages = (fever_page(f"p{n}", f"0\tIt is number {n * 7919} .") for n in range(900))
+        archive.writestr("wiki-001.jsonl", "".join(json.dumps(page) + "\n" for page in pages))
+    whole = path.read_bytes()
+    # In the second the list of files is there, what they hold is not.
+    for damaged in (whole[:40], whole[:500] + bytes(90) + whole[590:]):
+        path.write_bytes(damaged)
+        assert "is not a zip, or is damaged" in refusal(f"fever:{path}")
 
 
 def test_a_changed_source_has_another_fingerprint(tmp_path: Path) -> None:
@@ -373,3 +308,143 @@ def test_a_changed_source_has_another_fingerprint(tmp_path: Path) -> None:
     assert open_corpus(f"jsonl:{path}").fingerprint() == before
     write_json_lines(path, {"id": "1", "title": "a", "text": "c"})
     assert open_corpus(f"jsonl:{path}").fingerprint() != before
+
+
+# --- dumps of Wikimedia's search index, whole, in parts, and damaged
+
+NAME = "enwiki-20251027-cirrussearch-content.json.gz"
+
+
+def dump(*documents: Mapping[str, Any]) -> bytes:
+    """Return the lines of a dump; each document has a line with its number before it."""
+    written = []
+    for number, document in enumerate(documents):
+        written += [{"index": {"_type": "_doc", "_id": str(number)}}, {"namespace": 0} | document]
+    return "".join(json.dumps(line) + "\n" for line in written).encode()
+
+
+def lamp(number: int) -> dict[str, Any]:
+    return {"title": f"Lamp {number}", "opening_text": f"It is lamp {number}."}
+
+
+def cirrus(path: Path) -> list[str]:
+    return [page.text for page in pages_of(f"cirrus:{path}")]
+
+
+def test_articles_have_introductions_addresses_and_redirects(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    names = [(0, "The lamp"), (4, "Lamps"), (0, "The lamp")]
+    redirects = [{"namespace": space, "title": title} for space, title in names]
+    lamp = {"title": "Old lamp (film)?", "text": "Old lamp is a film. More."}
+    lamp |= {"opening_text": "Old\n lamp (; ) is a film.", "redirect": [*redirects, "Lamp"]}
+    talk = {"title": "Talk:Lamp", "opening_text": "Is it?", "namespace": 1}
+    path.write_bytes(gzip.compress(dump(lamp, talk)))
+    corpus = open_corpus(f"cirrus:{path}")
+    assert (corpus.name, corpus.date) == ("enwiki-20251027-cirrussearch-content", "2025-10-27")
+    assert (corpus.language, corpus.size()) == ("en", path.stat().st_size)
+    assert sum(size for _, size in corpus.chunks()) == corpus.size()
+    (page,) = all_of(f"cirrus:{path}")
+    assert (page.id, page.title) == ("Old lamp (film)?", "Old lamp (film)?")
+    assert page.url == "https://en.wikipedia.org/wiki/Old_lamp_%28film%29%3F"
+    assert page.text == "Old lamp is a film."
+    assert page.other_titles == ("The lamp",)
+
+
+@cases("cirrus", "document", "text")
+def test_without_an_introduction_the_first_paragraph_is_read(
+    tmp_path: Path, document: dict[str, Any], text: list[str]
+) -> None:
+    path = tmp_path / NAME
+    path.write_bytes(gzip.compress(dump({"title": "Lamp"} | document)))
+    assert cirrus(path) == text
+
+
+def test_whole_articles_have_the_sections_that_the_wikitext_shows(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    lead, lit = "Lamp is a light.", "It was first lit in 1871 by Ann Lee."
+    sold, book = "In 1960 the lamp was sold to Tom Berg.", "Lamps and their makers of old."
+    record = {
+        "title": "Lamp",
+        "opening_text": lead,
+        "text": f"{lead} {lit} {sold} It is kept. {book}",
+        "auxiliary_text": ["Height 41 metres", "v t e Lamps of the north"],
+        "source_text": "{{Infobox lamp|height=41 metres}}\n''Lamp'' is a light.\n== History ==\n"
+        "{{main|Lights}}\nIt was [[lamp lighting|first lit]] in 1871<ref>A.</ref> by Ann Lee.\n"
+        "=== Sale ===\n[[File:Lamp.jpg|thumb|A lamp]]\nIn 1960 the ''lamp'' was sold.\n"
+        "== Today ==\n{{kept}}\nIt {{is}} kept in a far place.\n"
+        "== Further reading ==\n* Lamps and their makers of old.\n",
+    }
+    path.write_bytes(gzip.compress(dump(record)))
+    corpus = open_corpus(of_whole_articles(f"cirrus:{path}"))
+    pages = list(readable_pages(corpus))
+    read = [(page.passage.section, page.sentences) for page in pages if page.passage]
+    assert read == [
+        ((), (lead, "Height 41 metres")),
+        (("History",), (lit,)),
+        ((), (sold, "It is kept.")),  # where "Today" begins is not found
+    ]
+    assert pages[1].url == "https://en.wikipedia.org/wiki/Lamp#History"
+    assert cirrus(path) == [lead]
+
+
+def test_a_folder_of_parts_is_read_in_order(tmp_path: Path) -> None:
+    folder = tmp_path / "index_name=dewiktionary_content"
+    folder.mkdir()
+    for number, pack in ((1, gzip.compress), (0, bz2.compress)):
+        suffix = {gzip.compress: "gz", bz2.compress: "bz2"}[pack]
+        name = f"dewiktionary_content-20251102-0000{number}.json.{suffix}"
+        (folder / name).write_bytes(pack(dump(lamp(number))))
+    (folder / "_SUCCESS").write_bytes(b"")
+    corpus = open_corpus(f"cirrus:{tmp_path}")
+    assert (corpus.date, corpus.language) == ("2025-11-02", "de")
+    assert cirrus(tmp_path) == ["It is lamp 0.", "It is lamp 1."]
+    again = open_corpus(f"cirrus:{tmp_path}").chunks()
+    assert [(*c, size) for c, size in corpus.chunks()] == [(*c, size) for c, size in again]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_what_comes_before_the_end_of_a_cut_off_file_is_read(tmp_path: Path, pack: Any) -> None:
+    suffix = {gzip.compress: "gz", bz2.compress: "bz2"}[pack]
+    first, second = (tmp_path / f"enwiki_content-20251102-0000{n}.json.{suffix}" for n in range(2))
+    # The first part has many blocks, so that whole ones come before the end.
+    packed = pack(dump(*(lamp(n) for n in range(20_000))))
+    first.write_bytes(packed[: len(packed) * 4 // 5])
+    second.write_bytes(pack(dump(lamp(0))))
+    *read, bad, last = all_of(f"cirrus:{tmp_path}")
+    whole = [*(page.text for page in read), last.text]
+    assert 8_000 < len(whole) < 20_000
+    assert whole[-1] == "It is lamp 0."  # of the second file
+    line = int(bad.message.split("line ")[1].split(":")[0])
+    # Each whole document before it has two lines.
+    assert line in {2 * (len(whole) - 1) + 1, 2 * (len(whole) - 1) + 2}
+    assert bad.message.startswith(str(tmp_path / "enwiki_content-20251102-00000.json"))
+    assert "cut off" in bad.message
+
+
+@pytest.mark.parametrize("name", [NAME, "lamps.json", "lamps.json.bz2"])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, bytes])
+def test_a_file_is_unpacked_whatever_its_name_is(tmp_path: Path, name: str, pack: Any) -> None:
+    path = tmp_path / name
+    path.write_bytes(pack(dump(lamp(1))))
+    assert cirrus(path) == ["It is lamp 1."]
+    path.write_text(json.dumps(lamp(1)), encoding="utf-8")  # without a number before it
+    corpus = open_corpus(f"cirrus:{path}")
+    assert cirrus(path) == ["It is lamp 1."]
+    assert (corpus.date, corpus.language) == (("2025-10-27", "en") if name == NAME else ("", ""))
+
+
+def test_what_is_of_another_format_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b"ZIM\x04\0\0" + b"\n" * 1000)
+    (tmp_path / "b.json").write_bytes(dump(lamp(1)))
+    bad, page = all_of(f"cirrus:{tmp_path}")
+    assert bad.message == f"{path}, line 1: the file is not JSON, or is damaged."
+    assert page.text == "It is lamp 1."
+    content = dump(lamp(1)) + b'{"title": \n[1]\n{"namespace": 0}\n' + dump(lamp(2))
+    path.write_bytes(content)
+    assert cirrus(path) == ["It is lamp 1.", "It is lamp 2."]
+    assert [page.message for page in complaints(f"cirrus:{path}")] == [
+        f"{path}, line 3: not JSON.",
+        f"{path}, line 4: not a JSON object.",
+        f"{path}, line 5: no text under 'title'.",
+    ]

@@ -1,7 +1,5 @@
 """``parquet:PATH``: rows of files, and what is wrong with them."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path
@@ -44,14 +42,10 @@ def ids(path: Path) -> list[str]:
 
 
 def test_each_row_is_a_document(tmp_path: Path) -> None:
-    lamp = {
-        "id": "1",
-        "url": "https://example.org/z",
-        "title": "A\nlamp",
-        "text": "It is red.\nIt is old.",
-    }
-    bare = {"id": "2", "url": "javascript:alert(1)", "title": "", "text": ""}
-    path = write(tmp_path / "lamps.parquet", [lamp | {"more": 1}, bare | {"more": 2}])
+    text = "It is red.\nIt is old."
+    lamp = {"id": "1", "url": "https://example.org/z", "title": "A\nlamp", "text": text, "more": 1}
+    bare = {"id": "2", "url": "javascript:alert(1)", "title": "", "text": "", "more": 2}
+    path = write(tmp_path / "lamps.parquet", [lamp, bare])
     assert open_corpus(f"parquet:{path}").name == "lamps"
     assert read(path) == [
         Page("1", "A lamp", "https://example.org/z", "It is red. It is old."),
@@ -66,17 +60,13 @@ def test_lines_that_look_like_headings_make_sections(tmp_path: Path) -> None:
     url = "https://example.org/lamp"
     path = write(tmp_path / "lamps.parquet", [row(1) | {"text": text, "url": url}])
     first, second = read(path)
-    assert isinstance(first, Page)
-    assert isinstance(second, Page)
     assert (first.id, first.passage) == ("1#1", Passage("1", 1))
     assert (second.id, second.passage) == ("1#2", Passage("1", 2, ("History",)))
     assert (first.url, second.url) == (url, f"{url}#History")
     assert second.sentences == (later[: len(later) // 3 - 1],) * 3
 
 
-def test_a_folder_is_read_in_small_chunks_that_are_the_same_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_read_in_small_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "_ROWS", 2)
     (tmp_path / "b").mkdir()
     write(tmp_path / "b" / "1.parquet", [row(5)])
@@ -90,7 +80,7 @@ def test_a_folder_is_read_in_small_chunks_that_are_the_same_each_time(
     assert ids(tmp_path) == ["0", "1", "2", "3", "4", "5"]
 
 
-def test_a_bad_row_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_bad_rows_and_other_columns_are_reported(tmp_path: Path) -> None:
     texts = pyarrow.array([b"Red.", None, b"Old.", b"New.", b"\xff"]).view(pyarrow.string())
     columns = {"id": ["", "2", None, "4", "5"], "title": list("ABCDE"), "text": texts}
     path = tmp_path / "lamps.parquet"
@@ -102,52 +92,42 @@ def test_a_bad_row_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
         f"{path}, row 3: no text under 'id'.",
         f"{path}, row 5: no text under 'text'.",
     ]
-
-
-def test_a_file_with_other_columns_is_reported(tmp_path: Path) -> None:
+    path.unlink()
     write(tmp_path / "b.parquet", [row(1)])
-    for rows, complaint in (
-        ([{"id": "1", "title": "A"}], "no column 'text'"),
-        ([{"id": "1", "title": "A", "text": ["A"]}], "the column 'text' does not contain text"),
+    for more, complaint in (
+        ({}, "no column 'text'"),
+        ({"text": ["A"]}, "the column 'text' does not contain text"),
     ):
-        path = write(tmp_path / "a.parquet", rows)
+        path = write(tmp_path / "a.parquet", [{"id": "1", "title": "A", **more}])
         assert complaints(tmp_path) == [f"{path}: {complaint}."]
         assert ids(tmp_path) == ["1"]
 
 
-def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.parquet", [row(1)])
-    path.write_bytes(path.read_bytes()[:-20])
-    write(tmp_path / "b.parquet", [row(2)])
-    (complaint,) = complaints(tmp_path)
-    assert complaint.startswith(f"{path}, row 1: not a Parquet or Arrow file, or damaged (")
-    assert ids(tmp_path) == ["2"]
-
-
-def test_a_damaged_group_of_rows_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+def test_damaged_files_and_groups_of_rows_are_reported(tmp_path: Path) -> None:
     rows = [row(n) for n in range(6)]
     path = write(tmp_path / "a.parquet", rows, row_group_size=2, use_dictionary=False)
+    write(tmp_path / "b.parquet", [row(7)])
     content = bytearray(path.read_bytes())
     column = files.read_metadata(path).row_group(1).column(3)
     begin = column.data_page_offset
     content[begin : begin + column.total_compressed_size] = b"\xff" * column.total_compressed_size
     path.write_bytes(content)
-    (complaint,) = complaints(path)
+    (complaint,) = complaints(tmp_path)
     assert complaint.startswith(f"{path}, row 3: damaged; the rows up to 4 are left out (")
-    assert ids(path) == ["0", "1", "4", "5"]
+    assert ids(tmp_path) == ["0", "1", "4", "5", "7"]
+    path.write_bytes(content[:-20])
+    (complaint,) = complaints(tmp_path)
+    assert complaint.startswith(f"{path}, row 1: not a Parquet or Arrow file, or damaged (")
+    assert ids(tmp_path) == ["7"]
 
 
-def test_a_row_that_is_too_large_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+def test_too_large_rows_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row(1), row(2) | {"text": "o" * 64_000_000}, row(3)]
     path = write(tmp_path / "a.parquet", rows, compression="zstd")
     assert path.stat().st_size < 100_000
     assert complaints(path) == [f"{path}, row 2: the row has 64 MB; at most 64 MB are read."]
     assert ids(path) == ["1", "3"]
-
-
-def test_rows_that_need_too_much_memory_are_reported_and_the_others_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    # Rows that need too much memory are left out too.
     monkeypatch.setattr(child_process, "MEMORY", 300 << 20)
     long = "o" * 10_000_000  # 40 rows of it need 400 MB, and some kilobytes of the file
     rows = [row(n) | {"text": long if n in {2, 3} else "It is red."} for n in range(6)]
@@ -159,31 +139,28 @@ def test_rows_that_need_too_much_memory_are_reported_and_the_others_are_read(
     assert path.stat().st_size < 50_000
     write(tmp_path / "b.parquet", [row(7)])
     (complaint,) = complaints(tmp_path)
-    assert complaint == (
-        f"{path}, row 3: the rows up to 42 are left out, because they need more than 300 MiB of"
-        " memory."
-    )
+    why = "because they need more than 300 MiB of memory."
+    assert complaint == f"{path}, row 3: the rows up to 42 are left out, {why}"
     assert ids(tmp_path) == ["0", "1", "4", "5", "7"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "why"),
-    [
-        (signal.SIGKILL, "the process that read it was ended, perhaps for lack of memory"),
-        (signal.SIGSTOP, "reading it takes more than 0.3 seconds"),
-    ],
-)
+ENDED = {
+    signal.SIGKILL: "the process that read it was ended, perhaps for lack of memory",
+    signal.SIGSTOP: "reading it takes more than 0.3 seconds",
+}
+
+
+@pytest.mark.parametrize(("sent", "why"), ENDED.items())
 def test_the_rest_of_a_file_is_left_out_if_its_process_ends_or_is_too_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: signal.Signals, why: str
 ) -> None:
     processes: list[ChildProcess] = []
 
-    class Noted(ChildProcess):
-        def __init__(self, module: str) -> None:
-            super().__init__(module)
-            processes.append(self)
+    def noted(module: str) -> ChildProcess:
+        processes.append(ChildProcess(module))
+        return processes[-1]
 
-    monkeypatch.setattr(parquet, "ChildProcess", Noted)
+    monkeypatch.setattr(parquet, "ChildProcess", noted)
     # More than a pipe holds, so that the process waits.
     path = write(tmp_path / "a.parquet", [row(n) | {"text": "red " * 300} for n in range(5000)])
     write(tmp_path / "b.parquet", [row(7)])
@@ -191,16 +168,13 @@ def test_the_rest_of_a_file_is_left_out_if_its_process_ends_or_is_too_slow(
     for chunk, _ in open_corpus(f"parquet:{tmp_path}").chunks():
         found += chunk
         if len(found) == 128:
-            assert processes[0].pid is not None
             os.kill(processes[0].pid, sent)
             monkeypatch.setattr(parquet, "_SECONDS", 0.3)
         if isinstance(found[-1], BadPage):
             monkeypatch.undo()
     (bad,) = (page for page in found if isinstance(page, BadPage))
-    assert bad.message == (
-        f"{path}, row {len(found) - 1}: the rest of the file is left out, because {why}."
-    )
-    assert isinstance(found[-1], Page)
+    said = f"the rest of the file is left out, because {why}."
+    assert bad.message == f"{path}, row {len(found) - 1}: {said}"
     assert found[-1].id == "7"
 
 
@@ -246,16 +220,12 @@ def test_columns_may_have_dictionaries_numbers_gaps_and_other_names(tmp_path: Pa
         first, second, third = (page for chunk, _ in corpus.chunks() for page in chunk)
         assert first == Page("7", "Lamp", None, "It is red.")
         assert second == Page("8", "8", None, "It is old.")
-        assert isinstance(third, BadPage)
         assert third.message == f"{path}, row 3: no text under '_id'."
     (bad,) = read(tmp_path / "b.parquet")
-    assert isinstance(bad, BadPage)
     assert bad.hint.startswith("If others of '_id', 'title', 'body' hold them, add: --fields")
 
 
-def test_without_pyarrow_the_error_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pyarrow_an_error_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "find_spec", lambda _: None)
     with pytest.raises(BadSource, match=r"pyarrow, which .*requirements-corpora\.txt"):
         open_corpus(f"parquet:{tmp_path}")

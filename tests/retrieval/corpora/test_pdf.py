@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +38,7 @@ def test_pages_are_read_one_after_the_other_below_their_headings(
     assert [[" > ".join(block.section), block.text] for block in found] == read
 
 
-def test_numbers_that_are_no_sentences_are_counted_and_named_and_labels_are_not(
-    tmp_path: Path,
-) -> None:
+def test_numbers_that_are_no_sentences_are_counted_and_named(tmp_path: Path) -> None:
     lines = ("12 14 15", "Table 3", "1 Introduction", "May 9", "2.1 Lamps", "7", "Fig. 2.", "Rowan")
     text = (50, 750, 10, "All of them burned oil in those years.")
     page = drawn(text, *((50, 700 - 40 * at, 10, line) for at, line in enumerate(lines)))
@@ -60,69 +56,51 @@ def test_the_letters_of_a_ligature_are_parts_of_one_word() -> None:
     assert segment.text == "office"
 
 
-LEFT = [
-    "In that year the keeper of",
-    "the lamp lit it on 212 days,",
-    "and it went out 31 times",
-    "in the storms of the winter.",
-]
-RIGHT = [
-    "The town paid 1,400 crowns",
-    "for the oil, and the keeper",
-    "was given the old house at",
-    "the harbour for his work.",
-]
+PROSE = (
+    "In that year the keeper of/the lamp lit it on 212 days,/and it went out 31 times/in the storms"
+    " of the winter./The town paid 1,400 crowns/for the oil, and the keeper/was given the old house"
+    " at/the harbour for his work."
+)
 
 
-def test_words_in_the_margin_do_not_make_a_table_of_the_prose_beside_them(tmp_path: Path) -> None:
-    prose = [(120, 700 - 12 * n, 10, line) for n, line in enumerate([*LEFT, *RIGHT])]
+def test_words_in_the_margin_make_no_table(tmp_path: Path) -> None:
+    lines = PROSE.split("/")
+    prose = [(120, 700 - 12 * n, 10, line) for n, line in enumerate(lines)]
     margin = [(50, 700, 10, "Lamps"), (50, 664, 10, "171")]
-    assert " ".join([*LEFT, *RIGHT]) in " ".join(paragraphs(tmp_path, drawn(*margin, *prose)))
-
-
-def test_a_word_that_is_cut_at_the_end_of_a_line_is_written_as_elsewhere(tmp_path: Path) -> None:
-    page = (
-        "The co-worker and the lamp-\nlighter of Smith-\nJones saw it in 1914-\n18. A co-\nworker"
-        " of a non-\nfatal fall said so. The lamplighter is old."
-    )
-    (tmp_path / "a.pdf").write_bytes(pdf_of([page]))
-    text = " ".join(block.text for block in pdf.read(tmp_path / "a.pdf").blocks)
-    assert text == (
-        "The co-worker and the lamplighter of Smith-Jones saw it in 1914-18. A co-worker of a"
-        " non-fatal fall said so. The lamplighter is old."
-    )
-
-
-def test_numbers_that_are_printed_over_each_other_are_not_joined(tmp_path: Path) -> None:
+    assert " ".join(lines) in " ".join(paragraphs(tmp_path, drawn(*margin, *prose)))
     page = drawn(
         (50, 700, 10, "The lamp burned on 164, 163, 165 and 167 days of these years."),
-        (140, 700, 10, "2640"),
-        (50, 650, 10, "Total 12"),
+        *((140, 700, 10, "2640"), (50, 650, 10, "Total 12")),
     )
     text = " ".join(paragraphs(tmp_path, page)).split()
     assert {"164,", "163,", "165", "167", "2640", "12"} == {w for w in text if w[0].isdigit()}
 
 
-def test_what_is_filled_into_a_form_is_read_after_its_label(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(
-        form_of(
-            [("Sum for the lamp:", "1,400 crowns"), ("Place of the lamp:", "the mill of Rowan")]
-        )
+def test_cut_words_are_joined_and_forms_read_after_their_labels(tmp_path: Path) -> None:
+    page = (
+        "The co-worker and the lamp-\nlighter of Smith-\nJones saw it in 1914-\n18. A co-\nworker"
+        " of a non-\nfatal fall said so. The lamplighter is old."
     )
-    assert [block.text for block in pdf.read(tmp_path / "a.pdf").blocks] == [
-        "Sum for the lamp: 1,400 crowns.",
-        "Place of the lamp: the mill of Rowan.",
-    ]
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf_of([page]))
+    assert " ".join(block.text for block in pdf.read(path).blocks) == (
+        "The co-worker and the lamplighter of Smith-Jones saw it in 1914-18. A co-worker of a"
+        " non-fatal fall said so. The lamplighter is old."
+    )
+    fields = [("Sum for the lamp:", "1,400 crowns"), ("Place of the lamp:", "the mill of Rowan")]
+    path.write_bytes(form_of(fields))
+    read = [block.text for block in pdf.read(path).blocks]
+    assert read == [f"{label} {value}." for label, value in fields]
 
 
-def test_without_ocr_a_scanned_page_is_named_with_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_ocr_a_scan_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp is red."))
     with pytest.raises(Unreadable, match="a scanned picture, and OCR is not installed") as caught:
         pdf.read(tmp_path / "a.pdf")
     assert "apt install tesseract-ocr" in caught.value.hint
+    with pytest.raises(Unreadable, match="no sentence, only fragments of text"):
+        paragraphs(tmp_path, drawn((50, 700, 10, "Name"), (50, 650, 10, "Place")))
 
 
 @pytest.mark.server
@@ -146,8 +124,3 @@ def test_words_that_ocr_is_not_sure_of_are_left_open() -> None:
     assert segment.text == "It burned [?]"
     assert (segment.left, segment.base) == (50, 765)
     assert "less than 60% sure" in OCR_NOTE
-
-
-def test_a_file_of_fragments_is_not_said_to_be_scanned(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="no sentence, only fragments of text"):
-        paragraphs(tmp_path, drawn((50, 700, 10, "Name"), (50, 650, 10, "Place")))

@@ -1,16 +1,15 @@
 """``zim:FILE``: introductions, redirects, and files that are damaged."""
 
-from __future__ import annotations
-
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from tests.support.cases import cases
+from tests.support.cases import cases, rules
 
 pytest.importorskip("libzim", reason="no libzim, which reads and writes ZIM files")
 
@@ -24,37 +23,9 @@ from retrieval.corpora.wiki.article import introduction as introduction_of
 from retrieval.corpora.wiki.zim import ArticleRequest, Damaged, Paths, ZimReader, shared_reader
 from retrieval.corpora.wiki.zim_directory import ZimFile
 from retrieval.errors import BadSource
-from tests.retrieval.corpora.zim_files import (
-    METADATA,
-    Entry,
-    article,
-    folded_page,
-    mini_page,
-    newer_page,
-    oldest_page,
-    write_zim,
-)
+from tests.retrieval.corpora.zim_files import METADATA, Entry, article, newer_page, write_zim
 
 pytestmark = pytest.mark.server
-
-LEAD = """
-<div class="hatnote navigation-not-searchable" role="note">For the film, see Old Pier (film).</div>
-<p class="mw-empty-elt"></p>
-<table class="infobox"><tbody><tr><td><p>Length</p></td><td>90 m</td></tr></tbody></table>
-<figure><figcaption>The pier</figcaption></figure>
-<p><span id="coordinates">Coordinates: <span class="geo">50; 1</span></span></p>
-<p><b>Old Pier</b> (<span class="rt-commentedText"><span class="IPA">/peer/</span></span>
-<span>(<span class="unicode haudio">listen</span>)</span>; Latin: <i>Pons</i>) is a
-pier<sup class="reference"><a href="#cite_note-1">[1]</a></sup> near<br>Rowan.<style>p {}</style>
-It&nbsp;is closed.<sup class="noprint">[<i>when?</i>]</sup></p>
-<p>It has <!-- no -->three parts:</p>
-<ul><li>the <a href="x">head</a>;</li><li>the deck<ul><li>of wood.</li></ul></li></ul>
-<div role="navigation" class="navbox"><p>Piers of Rowan</p></div>
-"""
-TEXT = (
-    "Old Pier (Latin: Pons) is a pier near Rowan. It is closed. It has three parts: the head."
-    " the deck. of wood."
-)
 
 
 @pytest.fixture(autouse=True)
@@ -78,71 +49,58 @@ def by_id(pages: list[Page | BadPage]) -> dict[str, Page]:
     return {page.id: page for page in pages if isinstance(page, Page)}
 
 
-@pytest.mark.parametrize("page", [newer_page, folded_page, oldest_page, mini_page])
-def test_every_kind_of_page_has_the_same_introduction(page: Callable[[str, str], str]) -> None:
-    assert introduction_of(page("Old Pier", LEAD).encode()) == TEXT
+@rules(
+    ("introductions", "text", "plain", without_pronunciations),
+    ("introductions", "lead", "introduction", lambda lead: introduction(newer_page("Pier", lead))),
+    ("introductions", "page", "introduction", lambda page: introduction(page)),
+)
+def test_an_introduction_is_plain_text(rule: Any, given: list[str], expected: str) -> None:
+    assert rule(*given) == expected
 
 
-def test_a_page_without_a_paragraph_before_its_sections_has_no_introduction() -> None:
-    for content in (b"", b"<!-- x -->", b"\x00\xff\xfe", b"<p>", b'<html><meta content="0">'):
-        assert introduction_of(content) == ""
-    for page in (newer_page("Pier", ""), folded_page("Pier", "<ul><li>Piers</li></ul>")):
-        assert introduction_of(page.encode()) == ""
+def introduction(page: str) -> str:
+    return introduction_of(page.encode("latin-1" if "\xff" in page else "utf-8"))
 
 
-def test_pages_of_other_programs_and_deeply_nested_ones_are_read() -> None:
-    page = "<body><h1>Pier</h1><div><p>It is <b>old</b>.</p></div><h2>More</h2><p>No.</p></body>"
-    assert introduction_of(page.encode()) == "It is old."
+def test_deeply_nested_pages_and_paths_of_older_files_are_read() -> None:
     page = newer_page("Pier", "<p>It is old.</p><p>" + "<b>" * 50_000 + "x")
-    assert introduction_of(page.encode()).startswith("It is old.")
-
-
-@cases("introductions", "text", "plain")
-def test_nothing_is_left_of_pronunciation_marks_and_coordinates(text: str, plain: str) -> None:
-    assert without_pronunciations(text) == plain
-
-
-@cases("introductions", "lead", "introduction")
-def test_a_lead_is_read_in_plain_characters(lead: str, introduction: str) -> None:
-    assert introduction_of(newer_page("Pier", lead).encode()) == introduction
+    assert introduction(page).startswith("It is old.")
+    paths = Paths(True, "https://be.wikibooks.org/wiki/")
+    assert paths.name_of("A/Old_Pier.html") == "Old_Pier.html"
+    assert paths.name_of("-/Old_Pier.html") is None
+    assert paths.url_of("Pier_Deck.html", "Pier/Deck") == "https://be.wikibooks.org/wiki/Pier/Deck"
+    assert Paths(False, "").name_of("A/B_test") == "A/B_test"
 
 
 def test_articles_have_their_addresses_and_the_titles_of_redirects(tmp_path: Path) -> None:
-    path = write_zim(
-        tmp_path / "wiki.zim",
-        [
-            article("Old Pier", LEAD),
-            article("A/B test?", "<p>It is a test.</p>"),
-            article("Main Page", "<p>Welcome.</p>"),
-            article("Special:Search", "<p>Search.</p>"),
-            article("No lead", ""),
-            Entry("style.css", "style", "p {}", "text/css"),
-        ],
-        [
-            ("The_Pier", "The Pier", "Old_Pier"),
-            ("Pier_(old)", "Pier (old)", "The_Pier"),
-            ("Home", "Home", "Main_Page"),
-        ],
-        main="Main_Page",
-    )
+    pier = article("Old Pier", "<p>Old Pier is a pier.</p>")
+    entries = [
+        *(pier, article("A/B test?", "<p>It is a test.</p>"), article("No lead", "")),
+        article("Main Page", "<p>Welcome.</p>"),
+        article("Special:Search", "<p>Search.</p>"),
+        Entry("style.css", "style", "p {}", "text/css"),
+    ]
+    redirects = [
+        ("The_Pier", "The Pier", "Old_Pier"),
+        ("Pier_(old)", "Pier (old)", "The_Pier"),
+        ("Home", "Home", "Main_Page"),
+    ]
+    path = write_zim(tmp_path / "wiki.zim", entries, redirects, main="Main_Page")
     corpus = open_corpus(f"zim:{path}")
     assert (corpus.name, corpus.date, corpus.language) == ("wikipedia_en_all", "2025-10-27", "eng")
     assert corpus.fingerprint() == open_corpus(f"zim:{path}").fingerprint()
     no_day = METADATA | {"Date": "2025-02-31"}
-    other = write_zim(tmp_path / "other.zim", [article("Old Pier", LEAD)], metadata=no_day)
+    other = write_zim(tmp_path / "other.zim", [pier], metadata=no_day)
     assert corpus.fingerprint() != open_corpus(f"zim:{other}").fingerprint()
     assert open_corpus(f"zim:{other}").date == ""
     pages = by_id(read(path))
     assert pages.keys() == {"Old_Pier", "A/B_test?"}
     assert pages["A/B_test?"].url == "https://en.wikipedia.org/wiki/A/B_test%3F"
-    pier = pages["Old_Pier"]
-    assert (pier.title, pier.text) == ("Old Pier", TEXT)
-    assert set(pier.other_titles) == {"The Pier", "Pier (old)"}
+    assert (pages["Old_Pier"].title, pages["Old_Pier"].text) == ("Old Pier", "Old Pier is a pier.")
+    assert set(pages["Old_Pier"].other_titles) == {"The Pier", "Pier (old)"}
 
 
-def test_whole_articles_are_passages_with_rows_of_infobox_and_tables_and_links(
-    tmp_path: Path,
-) -> None:
+def test_whole_articles_are_passages_with_rows_of_tables_and_links(tmp_path: Path) -> None:
     body = (
         '<table class="infobox"><tr><th>Length</th><td>90 m</td></tr></table>'
         '<p>Old Pier is a pier near <a href="Rowan">the town</a>.</p>'
@@ -151,15 +109,12 @@ def test_whole_articles_are_passages_with_rows_of_infobox_and_tables_and_links(
         '<h2>References</h2><div class="reflist">A book.</div>'
     )
     several = "<p>Pier may refer to:</p><ul><li><a href='Old_Pier'>Old Pier</a></li></ul>"
-    path = write_zim(
-        tmp_path / "wiki.zim",
-        [
-            Entry("Old_Pier", "Old Pier", f"<body><h1>Old Pier</h1>{body}</body>"),
-            Entry("Pier", "Pier", f"<body>{several}</body>"),
-            Entry("Empty", "Empty", "<body></body>"),
-        ],
-        [("The_Pier", "The Pier", "Old_Pier")],
-    )
+    entries = [
+        Entry("Old_Pier", "Old Pier", f"<body><h1>Old Pier</h1>{body}</body>"),
+        Entry("Pier", "Pier", f"<body>{several}</body>"),
+        Entry("Empty", "Empty", "<body></body>"),
+    ]
+    path = write_zim(tmp_path / "w.zim", entries, [("The_Pier", "The Pier", "Old_Pier")])
     corpus = open_corpus(of_whole_articles(f"zim:{path}"))
     pages = by_id([page for chunk, _ in corpus.chunks() for page in chunk])
     assert pages.keys() == {"Old_Pier#1", "Old_Pier#2"}
@@ -173,9 +128,7 @@ def test_whole_articles_are_passages_with_rows_of_infobox_and_tables_and_links(
     assert corpus.source == f"zim-whole:{path}"
 
 
-def test_all_articles_are_read_in_chunks_that_are_the_same_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_articles_are_read_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zim, "_CHUNK", 3)
     articles = [article(f"Pier {n}", f"<p>It is pier {n}.</p>") for n in range(7)]
     path = write_zim(tmp_path / "wiki.zim", articles)
@@ -184,25 +137,14 @@ def test_all_articles_are_read_in_chunks_that_are_the_same_each_time(
     assert [size for _, size in chunks] == [3, 3, 1]
     assert corpus.size() == 7
     assert chunks == list(open_corpus(f"zim:{path}").chunks())
-    assert {page.text for page in by_id(read(path)).values()} == {
-        f"It is pier {n}." for n in range(7)
-    }
+    told = {page.text for page in by_id(read(path)).values()}
+    assert told == {f"It is pier {n}." for n in range(7)}
 
 
 @cases("zim", "metadata", "address")
-def test_the_address_comes_from_the_origin_or_the_name(
-    tmp_path: Path, metadata: dict[str, str], address: str | None
-) -> None:
+def test_an_address_is_of_its_origin(tmp_path: Path, metadata: Any, address: Any) -> None:
     path = write_zim(tmp_path / "w.zim", [article("Pier", "<p>Old.</p>")], metadata=metadata)
     assert by_id(read(path))["Pier"].url == address
-
-
-def test_paths_of_older_files_lose_their_namespace() -> None:
-    paths = Paths(True, "https://be.wikibooks.org/wiki/")
-    assert paths.name_of("A/Old_Pier.html") == "Old_Pier.html"
-    assert paths.name_of("-/Old_Pier.html") is None
-    assert paths.url_of("Pier_Deck.html", "Pier/Deck") == "https://be.wikibooks.org/wiki/Pier/Deck"
-    assert Paths(False, "").name_of("A/B_test") == "A/B_test"
 
 
 @pytest.mark.parametrize("named", ["wiki.zim", "wiki.zimaa"])
@@ -250,9 +192,7 @@ def test_articles_after_a_damaged_one_are_read(tmp_path: Path) -> None:
     assert len(pages) == 5
 
 
-def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_articles_after_a_bad_one_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # More than a pipe holds: the process waits for the answers to be taken.
     articles = [article(f"Pier {n}", f"<p>{n} {'x' * 60_000}</p>") for n in range(9)]
     path = write_zim(tmp_path / "wiki.zim", articles)
@@ -276,9 +216,7 @@ def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
     reader.end()
 
 
-def test_without_libzim_the_error_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_libzim_an_error_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "find_spec", lambda _: None)
     message = refusal(tmp_path / "wiki.zim")
     assert "libzim, which is not installed" in message
@@ -287,14 +225,9 @@ def test_without_libzim_the_error_says_what_to_install(
 
 
 @pytest.mark.parametrize(("language", "warned"), [("eng", False), ("bel", True), ("", False)])
-def test_a_corpus_of_another_language_is_indexed_with_a_warning(
-    tmp_path: Path, language: str, warned: bool
-) -> None:
-    path = write_zim(
-        tmp_path / "wiki.zim",
-        [article("Pier", "<p>It is old.</p>")],
-        metadata=METADATA | {"Language": language},
-    )
+def test_another_language_is_warned_of(tmp_path: Path, language: str, warned: bool) -> None:
+    pier, metadata = article("Pier", "<p>It is old.</p>"), METADATA | {"Language": language}
+    path = write_zim(tmp_path / "wiki.zim", [pier], metadata=metadata)
     arguments = ["build", "--source", f"zim:{path}", "--vectors", "none", "--to", f"{tmp_path}/i"]
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0

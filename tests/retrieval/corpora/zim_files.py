@@ -1,20 +1,12 @@
 """Writes small ZIM files with pages as Kiwix's programs write them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from libzim.writer import Creator, Hint, Item, StringProvider
 
-METADATA = {
-    "Name": "wikipedia_en_all",
-    "Title": "Wikipedia",
-    "Date": "2025-10-27",
-    "Language": "eng",
-    "Source": "en.wikipedia.org",
-    "Scraper": "mwoffliner 1.16.0",
-}
+METADATA = {"Name": "wikipedia_en_all", "Title": "Wikipedia", "Date": "2025-10-27"}
+METADATA |= {"Language": "eng", "Source": "en.wikipedia.org", "Scraper": "mwoffliner 1.16.0"}
 
 
 class Entry(Item):  # type: ignore[misc]  # libzim has no types for its base class
@@ -22,22 +14,10 @@ class Entry(Item):  # type: ignore[misc]  # libzim has no types for its base cla
 
     def __init__(self, path: str, title: str, content: str, kind: str = "text/html") -> None:
         super().__init__()
-        self._path, self._title, self._content, self._kind = path, title, content, kind
-
-    def get_path(self) -> str:
-        return self._path
-
-    def get_title(self) -> str:
-        return self._title
-
-    def get_mimetype(self) -> str:
-        return self._kind
-
-    def get_contentprovider(self) -> StringProvider:
-        return StringProvider(self._content)
-
-    def get_hints(self) -> dict[Hint, int]:
-        return {Hint.FRONT_ARTICLE: self._kind == "text/html"}
+        self.get_path, self.get_title = (lambda: path), (lambda: title)
+        self.get_mimetype = lambda: kind
+        self.get_contentprovider = lambda: StringProvider(content)
+        self.get_hints = lambda: {Hint.FRONT_ARTICLE: kind == "text/html"}
 
 
 def write_zim(
@@ -77,32 +57,4 @@ def newer_page(title: str, lead: str) -> str:
         f'<div class="mw-content-ltr mw-parser-output">{lead}'
         '<div class="mw-heading mw-heading2"><h2>History</h2></div><p>It was built.</p>'
         "</div></div><div>This article is issued from Wikipedia.</div></body></html>"
-    )
-
-
-def folded_page(title: str, lead: str) -> str:
-    """Return a page with sections that fold, as files up to 2024 have."""
-    return (
-        f"<html><body><h1>{title}</h1><div id='mw-content-text'>"
-        f'<section data-mw-section-id="0" id="a">{lead}</section>'
-        '<details data-level="2" open=""><summary class="section-heading"><h2>History</h2>'
-        "</summary><p>It was built.</p></details>"
-        "<div>This article is issued from Wikipedia.</div></div></body></html>"
-    )
-
-
-def oldest_page(title: str, lead: str) -> str:
-    """Return a page as files of 2017 have."""
-    return (
-        f"<html><body><div id='content'><h1>{title}</h1><div id='mw-content-text'>{lead}"
-        "<h2>History</h2><p>It was built.</p><!--htdig_noindex--><div><div>This article is issued"
-        " from Wikipedia.</div></div><!--/htdig_noindex--></div></div></body></html>"
-    )
-
-
-def mini_page(title: str, lead: str) -> str:
-    """Return a page without sections, as ``mini`` files have."""
-    return (
-        f'<html><body><h1>{title}</h1><div id="mw-content-text"><div class="mw-parser-output">'
-        f"{lead}</div></div><div>This article is issued from Wikipedia.</div></body></html>"
     )

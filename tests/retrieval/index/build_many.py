@@ -1,7 +1,5 @@
 """Builds an index of many pages in a process of its own, which a test may end where it likes."""
 
-from __future__ import annotations
-
 import resource
 import signal
 import subprocess

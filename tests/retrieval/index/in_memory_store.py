@@ -1,7 +1,5 @@
 """The same questions answered from plain Python values: the oracle for every store."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata
@@ -51,18 +49,14 @@ class InMemoryStore(DocumentStore):
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._sentence_vectors: dict[SentenceKey, NDArray[np.float32]] = {}
         self._encoder = encoder.name if encoder is not None else ""
-        if encoder is not None:
-            documents = list(self._documents.values())
+        for one in self._documents.values() if encoder is not None else ():
+            bounds = tuple((sentence.start, sentence.end) for sentence in one.sentences)
             whole, parts = encoder.encode_documents(
-                [
-                    EncodableDocument(d.title, d.text, tuple((s.start, s.end) for s in d.sentences))
-                    for d in documents
-                ]
+                [EncodableDocument(one.title, one.text, bounds)]
             )
-            self._vectors = {d.id: vector for d, vector in zip(documents, whole, strict=True)}
-            for document, vectors in zip(documents, parts, strict=True):
-                for sentence, own in zip(document.sentences, vectors, strict=True):
-                    self._sentence_vectors[SentenceKey(document.id, sentence.sentence_id)] = own
+            self._vectors[one.id] = whole[0]
+            for sentence, own in zip(one.sentences, parts[0], strict=True):
+                self._sentence_vectors[SentenceKey(one.id, sentence.sentence_id)] = own
         tokens = _title_tokenizer().tokens([title for _, title in self._titled])
         self._trie = TitleTrie.of(tokens, [document_id for document_id, _ in self._titled])
 

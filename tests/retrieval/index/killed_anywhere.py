@@ -3,8 +3,6 @@
 Whatever does not end as an undisturbed change does is an error.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,12 +1,14 @@
-"""A small corpus with everything that is awkward about titles and texts."""
-
-from __future__ import annotations
+"""A small corpus with everything that is awkward about titles and texts, and short ways to ask."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from retrieval.corpora.corpus import Corpus, Page
+from retrieval.index.interface import DocumentStore
+from retrieval.models.title_trie import TitleTokenizer
+from retrieval.types import PhraseMatch, PhraseSearch
 from settings import CHECKOUT
 
 _LINES = (CHECKOUT / "tests" / "cases" / "pages.jsonl").read_text(encoding="utf-8").splitlines()
@@ -49,3 +51,22 @@ def many() -> ListCorpus:
 
 
 _: Corpus = ListCorpus()
+_tokenizer = cache(TitleTokenizer)
+
+
+def holding(store: DocumentStore, *phrases: str, limit: int = 10) -> list[PhraseMatch]:
+    """Return the documents that hold any of the phrases."""
+    (matches,) = store.phrase_matches([PhraseSearch(phrases, limit)])
+    return matches
+
+
+def documents_titled(store: DocumentStore, title: str) -> list[str]:
+    """Return the documents that the tree of titles leads to, by tokens that are its children."""
+    trie = store.titles()
+    node = trie.root()
+    for token in _tokenizer().tokens([title])[0]:
+        assert token in trie.children(node)
+        step = trie.step(node, token)
+        assert step is not None
+        node = step
+    return trie.ends(node)

@@ -1,11 +1,9 @@
 """What differs in documents that Haystack keeps; the contract of all stores has the rest."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 from elasticsearch import Elasticsearch
@@ -17,12 +15,8 @@ from retrieval.index import haystack_store as searched
 from retrieval.index.haystack_store import HaystackStore
 from tests.retrieval.index.elastic.node import free_port, shared_url
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.retrieval.index.pages import PAGES
-from tests.retrieval.index.questions import documents_titled
+from tests.retrieval.index.pages import PAGES, documents_titled
 from tests.support.encoders import WordEncoder
-
-if TYPE_CHECKING:
-    from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
 pytestmark = pytest.mark.elasticsearch
 
@@ -30,35 +24,27 @@ QUERIES = WordEncoder().encode(["Ships come to the harbour.", "It is old."])
 IDS = [page.id for page in PAGES]
 
 
-def of_haystack(url: str = "") -> ElasticsearchDocumentStore:
+def of_haystack(url: str = "") -> Any:
     """Return Haystack's store of an index of its own, which is not there yet."""
     library = pytest.importorskip("haystack_integrations.document_stores.elasticsearch")
-    store: ElasticsearchDocumentStore = library.ElasticsearchDocumentStore(
-        hosts=url or shared_url(), index=f"haystack-{uuid.uuid4().hex}"
-    )
-    return store
+    name = f"haystack-{uuid.uuid4().hex}"
+    return library.ElasticsearchDocumentStore(hosts=url or shared_url(), index=name)
 
 
 def haystack_store(pages: Sequence[Page], embedded: bool = False) -> HaystackStore:
     """Return a view of a store with these pages."""
     store = of_haystack()
     vectors = WordEncoder().encode([f"{page.title}. {page.text}" for page in pages])
-    documents = [
-        Document(
-            id=page.id,
-            content=page.text,
-            meta={"title": page.title} | ({"url": page.url} if page.url else {}),
-            embedding=vector.tolist(),
-        )
-        for page, vector in zip(pages, vectors, strict=True)
-    ]
+    documents = []
+    for page, vector in zip(pages, vectors, strict=True):
+        meta = {"title": page.title} | ({"url": page.url} if page.url else {})
+        made = {"id": page.id, "content": page.text, "meta": meta, "embedding": vector.tolist()}
+        documents.append(Document(**made))
     store.write_documents(documents, refresh=True)
     return HaystackStore(store, WordEncoder(), embedded)
 
 
-def test_more_documents_are_read_than_are_kept_and_titles_than_one_answer_has(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_more_is_read_than_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searched, "_KEPT", 3)
     monkeypatch.setattr(searched, "_TITLES_AT_ONCE", 5)
     store, oracle = haystack_store(PAGES), InMemoryStore(PAGES, WordEncoder())
@@ -78,10 +64,8 @@ def test_documents_without_a_title_or_a_text_are_documents() -> None:
         refresh=True,
     )
     store = HaystackStore(haystack, WordEncoder())
-    assert [(d.title, d.text) for d in store.documents(["1", "2"])] == [
-        ("", "Ships go."),
-        ("1984", ""),
-    ]
+    found = [(one.title, one.text) for one in store.documents(["1", "2"])]
+    assert found == [("", "Ships go."), ("1984", "")]
     assert [match.document_id for match in store.title_matches(["", "1984"])] == ["2"]
     store = haystack_store(PAGES)  # whose embeddings cannot be compared
     assert store.info().encoder == ""
@@ -90,9 +74,7 @@ def test_documents_without_a_title_or_a_text_are_documents() -> None:
     assert len(some) == 3
 
 
-def test_an_index_that_is_missing_is_an_error_and_not_created_and_so_is_a_server_that_is_away() -> (
-    None
-):
+def test_a_missing_index_or_server_is_an_error_and_not_created() -> None:
     haystack = of_haystack()
     store = HaystackStore(haystack, WordEncoder())
     for asked in (store.info, store.titled, lambda: store.documents(["1"])):
@@ -106,10 +88,7 @@ def test_an_index_that_is_missing_is_an_error_and_not_created_and_so_is_a_server
 
 @pytest.mark.models
 def test_the_example_supports_one_claim_and_refutes_the_other(
-    tmp_path: Path,
-    unpacked: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, unpacked: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     pytest.importorskip("haystack_integrations.document_stores.elasticsearch")
     from examples.over_haystack_store import CLAIMS, main

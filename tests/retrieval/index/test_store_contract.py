@@ -1,7 +1,5 @@
 """What every index must do, whatever holds the documents: found, built and changed."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -25,10 +23,10 @@ from retrieval.types import PhraseSearch, SentenceKey, SentenceMatch
 from tests.retrieval.index.build_many import start_build
 from tests.retrieval.index.elastic.node import store_url
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.retrieval.index.pages import PAGES, ListCorpus, many
-from tests.retrieval.index.questions import documents_titled, holding
+from tests.retrieval.index.pages import PAGES, ListCorpus, documents_titled, holding, many
 from tests.support.cases import rules
 from tests.support.encoders import WordEncoder
+from tests.support.json_lines import write_json_lines
 
 
 def on_server(version: str) -> Callable[[Path], IndexLocation]:
@@ -47,7 +45,7 @@ def marked(name: str, *more: Any) -> Any:
     """A parameter, marked if it begins with the name of what needs a server."""
     marks = [pytest.mark.elasticsearch] if name.startswith(("elastic", "haystack")) else []
     marks += [pytest.mark.rare] if name == "elasticsearch 8" else []
-    return pytest.param((name, *more) if more else name, marks=marks)
+    return pytest.param(name, *more, marks=marks)
 
 
 NAMES = [marked(name) for name in LOCATIONS]
@@ -108,31 +106,19 @@ def ids(matches: Sequence[Any]) -> list[str]:
     # Words near one that is not there come with the number of their texts.
     ("stores", "word edits", "near", lambda store, word, edits: store.near_words(word, edits)),
 )
-def test_documents_are_found_by_titles_phrases_and_near_words(
-    store: DocumentStore, rule: Any, given: list[Any], expected: object
-) -> None:
+def test_documents_are_found(store: DocumentStore, rule: Any, given: Any, expected: Any) -> None:
     assert rule(store, *given) == expected
 
 
-def test_accents_do_not_matter_in_a_text(named_store: tuple[str, DocumentStore]) -> None:
+def test_searches_have_their_own_answers(named_store: tuple[str, DocumentStore]) -> None:
     name, store = named_store
     if name == "haystack":  # its analyzer ignores only case
         assert (ids(holding(store, "CAFÉ")), holding(store, "cafe")) == (["Zoe"], [])
     else:
         assert ids(holding(store, "CAFE")) == ["Zoe"]
         assert store.near_words("CAFÉS", 1) == {"cafe": 1}
-
-
-def test_each_search_has_its_own_answer_and_no_character_is_query_syntax(
-    store: DocumentStore,
-) -> None:
-    searches = [
-        PhraseSearch(("ships",), 1),
-        PhraseSearch((), 10),
-        PhraseSearch(("owners", "harbour light"), 10),
-        PhraseSearch(("a",), 3),
-        PhraseSearch(("a",), 0),
-    ]
+    asked = {("ships",): [1], (): [10], ("owners", "harbour light"): [10], ("a",): [3, 0]}
+    searches = [PhraseSearch(phrases, n) for phrases, limits in asked.items() for n in limits]
     first, none, others, three, nothing = map(ids, store.phrase_matches(searches))
     assert (first, none, set(others)) == (["The_Harbour"], [], {"Harbour_light", "Zoe"})
     assert (len(three), nothing) == (3, [])
@@ -181,39 +167,25 @@ def change_at_once(index: Index) -> None:
 
 
 def change_page_by_page(index: Index) -> None:
-    index.build(ListCorpus(PAGES[:1]), WordEncoder())
-    for number, page in enumerate((*PAGES[1:], *NEW)):
+    index.build(ListCorpus(PAGES[:6]), WordEncoder())
+    for number, page in enumerate((*PAGES[6:], *NEW)):
         index.add(ListCorpus((page,), content=f"page {number}"), WordEncoder())
         if page.id == "Twin_1":
             index.remove(["Twin_1"])
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        ("embedded", change_page_by_page),
-        *(marked(name, change_at_once) for name in LOCATIONS),
-    ],
-    ids=lambda param: f"{param[0]}, {param[1].__name__}",
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [("embedded", change_page_by_page), *(marked(name, change_at_once) for name in LOCATIONS)],
 )
-def changed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, DocumentStore]:
-    """What an index holds that was built, added to and taken from."""
-    name, change = request.param
-    index = index_of(name, tmp_path_factory.mktemp("changed"))
+def test_a_changed_index_has_what_is_left(name: str, change: Any, tmp_path: Path) -> None:
+    index = index_of(name, tmp_path)
     change(index)
-    return name, index.open("words")
+    agrees(name, index.open("words"), LEFT)
 
 
-def test_a_store_answers_as_one_that_looks_at_every_document(
-    named_store: tuple[str, DocumentStore],
-) -> None:
+def test_it_answers_as_one_that_looks_at_all(named_store: tuple[str, DocumentStore]) -> None:
     agrees(*named_store, PAGES)
-
-
-def test_a_changed_index_answers_as_one_of_what_is_left(changed: tuple[str, DocumentStore]) -> None:
-    agrees(*changed, LEFT)
 
 
 def agrees(name: str, store: DocumentStore, pages: tuple[Page, ...]) -> None:
@@ -226,10 +198,7 @@ def agrees(name: str, store: DocumentStore, pages: tuple[Page, ...]) -> None:
     every = [page.id for page in reversed(pages)]
     documents = store.documents(every)
     if name == "together":  # which says of each what it is credited to
-        documents = [
-            replace(d, source=e.source)
-            for d, e in zip(documents, oracle.documents(every), strict=True)
-        ]
+        documents = [replace(one, source=None) for one in documents]
     assert documents == oracle.documents(every)
     assert sorted(store.titled()) == sorted(oracle.titled())
     for page in pages:
@@ -253,14 +222,8 @@ def agrees(name: str, store: DocumentStore, pages: tuple[Page, ...]) -> None:
     # One that was there before, one that may have come in the place of another.
     some = ("The_Harbour", "Savage", "Zoe")
     for limit, without, among in (
-        (3, (), None),
-        (30, (), None),
-        (4, ("Zoe", "Savage"), None),
-        (30, ("Zoe",), some),
-        (2, ("The_Harbour",), some),
-        (1, (), some),
-        (3, (), ()),
-        (0, (), None),
+        *((3, (), None), (30, (), None), (4, ("Zoe", "Savage"), None), (30, ("Zoe",), some)),
+        *((2, ("The_Harbour",), some), (1, (), some), (3, (), ()), (0, (), None)),
     ):
         for near, looked_at in zip(
             store.nearest_sentences(queries, limit, without, among),
@@ -275,7 +238,6 @@ def agrees(name: str, store: DocumentStore, pages: tuple[Page, ...]) -> None:
     assert store.nearest_sentences(queries[:0], 5) == []
     for ids_asked, asked in (([], queries), (["Savage"], queries[:0])):
         nothing = store.similarities(ids_asked, asked)
-        assert nothing is not None
         assert nothing.shape == (len(ids_asked), len(asked))
 
 
@@ -314,19 +276,12 @@ def test_an_index_without_vectors_serves_until_it_has_some(index: Index) -> None
     assert nearest(store, "Ships go.", 1)[0].key == SentenceKey("The_Harbour", 2)
 
 
-def test_an_index_that_is_not_there_is_lacked_and_what_cannot_be_changed_stays(
-    index: Index,
-) -> None:
+def test_an_index_that_is_not_there_is_lacked_and_others_stay(index: Index) -> None:
     assert index.needs_build("list") == "missing"
     assert (index.unfinished(), index.prune()) == ([], [])
-    for use in (
-        index.verify,
-        index.bad_pages,
-        lambda: index.open("words"),
-        lambda: index.add(ListCorpus(PAGES), WordEncoder()),
-        lambda: index.encode(WordEncoder()),
-        lambda: index.remove(["Zoe"]),
-    ):
+    changes = [lambda: index.add(ListCorpus(PAGES), WordEncoder()), lambda: index.remove(["Zoe"])]
+    opening = [lambda: index.open("words"), lambda: index.encode(WordEncoder())]
+    for use in (index.verify, index.bad_pages, *opening, *changes):
         with pytest.raises(IndexUnavailable, match="There is no index yet"):
             use()
     index.build(ListCorpus(), WordEncoder())
@@ -348,9 +303,7 @@ def test_an_index_that_is_not_there_is_lacked_and_what_cannot_be_changed_stays(
     assert index.open(None).info().documents == len(PAGES)
 
 
-def test_a_document_keeps_the_day_of_its_text_and_is_stored_again_with_another(
-    index: Index,
-) -> None:
+def test_a_document_keeps_the_day_of_its_text_until_it_has_another(index: Index) -> None:
     mail = Page("mail", "Lamp", None, "It is red.", date="2024-03-03")
     index.build(ListCorpus((*PAGES, mail)), WordEncoder())
     documents = index.open(WordEncoder.name).documents(["mail", "Zoe"])
@@ -362,16 +315,12 @@ def test_a_document_keeps_the_day_of_its_text_and_is_stored_again_with_another(
 
 def a_report(*passages: str, title: str = "Yearly report") -> tuple[Page, ...]:
     """A long document whose passages are a page each, below one heading each."""
-    return tuple(
-        Page(
-            f"report.pdf#{number}",
-            title,
-            f"https://example.org/report.pdf#page={number}",
-            text,
-            passage=Passage("report.pdf", number, ("Results", f"Part {number}"), number),
-        )
-        for number, text in enumerate(passages, 1)
-    )
+    pages = []
+    for number, text in enumerate(passages, 1):
+        place = Passage("report.pdf", number, ("Results", f"Part {number}"), number)
+        url = f"https://example.org/report.pdf#page={number}"
+        pages.append(Page(f"report.pdf#{number}", title, url, text, passage=place))
+    return tuple(pages)
 
 
 def test_a_long_document_is_found_replaced_and_removed_with_all_its_passages(index: Index) -> None:
@@ -387,22 +336,18 @@ def test_a_long_document_is_found_replaced_and_removed_with_all_its_passages(ind
     assert ids(holding(store, "wind")) == ["report.pdf#2"]
     matches = store.title_matches(["yearly report", "britain", "gb"])
     assert [(m.document_id, m.title, m.disambiguation) for m in matches] == [
-        ("report.pdf#1", "Yearly report", None),
-        ("uk", "Britain", None),
-        ("gb", "GB", None),
-        ("uk", "GB (country)", "country"),
+        *(("report.pdf#1", "Yearly report", None), ("uk", "Britain", None)),
+        *(("gb", "GB", None), ("uk", "GB (country)", "country")),
     ]
     assert documents_titled(store, "Britain") == ["uk"]
     assert "report.pdf#2" not in dict(store.titled())
     index.remove(["gb"])
-    info = index.add(ListCorpus(a_report("Hail fell.", "Fog came."), content="2"), WordEncoder())
-    assert (info.documents, info.passages) == (2, 3)
-    with pytest.raises(IndexUnavailable):
-        index.open(None).documents(["report.pdf#3"])
-    short = Page("report.pdf", "Yearly report", None, "It was short.")
-    info = index.add(ListCorpus((short,), content="3"), WordEncoder())
-    assert (info.documents, info.passages) == (2, 2)
-    index.add(ListCorpus(a_report("Hail fell.", "Fog came."), content="4"), WordEncoder())
+    two, short = a_report("Hail fell.", "Fog came."), Page("report.pdf", "Report", None, "Short.")
+    for content, pages, passages in (("2", two, 3), ("3", (short,), 2), ("4", two, 3)):
+        info = index.add(ListCorpus(pages, content=content), WordEncoder())
+        assert (info.documents, info.passages) == (2, passages)
+        with pytest.raises(IndexUnavailable):
+            index.open(None).documents(["report.pdf#3"])
     info = index.remove(["report.pdf"])
     assert (info.documents, info.passages) == (1, 1)
     names = [*other.other_titles, other.title]
@@ -447,9 +392,7 @@ def contents(index: Index) -> list[object]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_newer_build_encodes_only_new_and_changed_documents_and_ends_as_one_from_nothing(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_newer_build_encodes_new_documents_alone(name: str, tmp_path: Path) -> None:
     index, fresh = index_of(name, tmp_path / "updated"), index_of(name, tmp_path / "fresh")
     encoded(index, OLDER)
     assert encoded(index, NEWER) == ["Zoë is a lake.", "A buoy floats.", "Fog came."]
@@ -493,9 +436,7 @@ def test_a_document_of_which_anything_changed_is_made_again(index: Index) -> Non
     assert encoded(index, [*newer, *same]) == []
 
 
-def test_of_several_pages_with_one_id_the_last_is_used_also_if_one_is_unchanged(
-    index: Index,
-) -> None:
+def test_of_several_pages_with_one_id_the_last_is_used(index: Index) -> None:
     first, second = Page("a", "Old", None, "Red words."), Page("a", "New", None, "Blue words.")
     info = index.build(ListCorpus((first, *PAGES, second)), WordEncoder())
     assert (info.documents, info.superseded) == (len(PAGES) + 1, 1)
@@ -507,9 +448,7 @@ def test_of_several_pages_with_one_id_the_last_is_used_also_if_one_is_unchanged(
         assert [d.text for d in index.open(None).documents(["a"])] == [pages[1].text]
 
 
-def test_only_a_build_of_the_same_kind_of_source_with_the_same_vectors_takes_documents_over(
-    index: Index,
-) -> None:
+def test_only_a_build_of_the_same_kind_of_source_takes_documents_over(index: Index) -> None:
     assert len(encoded(index, PAGES, source="jsonl:a")) == len(PAGES)
     assert encoded(index, PAGES, source="jsonl:b") == []
     assert len(encoded(index, PAGES, source="folder:b")) == len(PAGES)
@@ -523,9 +462,7 @@ def test_only_a_build_of_the_same_kind_of_source_with_the_same_vectors_takes_doc
     index.verify()
 
 
-def test_a_build_tells_what_it_reads_and_no_other_change_is_made_meanwhile(
-    index: Index, tmp_path: Path
-) -> None:
+def test_a_build_tells_what_it_reads_and_is_alone(index: Index, tmp_path: Path) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     served, seen = index.version(), list[BuildProgress]()
 
@@ -540,16 +477,13 @@ def test_a_build_tells_what_it_reads_and_no_other_change_is_made_meanwhile(
 
     index.build(Watching(NEWER, content="2"), WordEncoder(), seen.append)
     count = len(NEWER)
-    assert seen[:2] == [
-        BuildProgress("reading", 0, count, 0),
-        BuildProgress("reading", count, count, count),
-    ]
+    begun, ended = (BuildProgress("reading", done, count, done) for done in (0, count))
+    assert seen[:2] == [begun, ended]
     assert index.version() != served
     # Pages that could not be read are told with the list of all.
-    (tmp_path / "pages.jsonl").write_text(
-        '{"id": "buoy", "title": "Buoy", "text": "A buoy floats."}\nnonsense\n[]\n'
-    )
-    info = index.build(JsonlCorpus(tmp_path / "pages.jsonl", USUAL), None)
+    buoy = {"id": "buoy", "title": "Buoy", "text": "A buoy floats."}
+    path = write_json_lines(tmp_path / "pages.jsonl", buoy, "nonsense", "[]")
+    info = index.build(JsonlCorpus(path, USUAL), None)
     bad = index.bad_pages()
     assert (info.documents, info.bad_pages) == (1, 2)
     assert "line 2: not JSON" in bad.first
@@ -558,16 +492,15 @@ def test_a_build_tells_what_it_reads_and_no_other_change_is_made_meanwhile(
 
 @pytest.mark.server
 @pytest.mark.parametrize(
-    "case",
+    ("name", "moments"),
     [
         marked("embedded", ("reading 256", "encoding 0", "encoding 1024")),
         marked("elasticsearch", ("reading 768", "reading 1400")),
     ],
 )
 def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
-    case: tuple[str, tuple[str, ...]], tmp_path: Path
+    name: str, moments: tuple[str, ...], tmp_path: Path
 ) -> None:
-    name, moments = case
     undisturbed = index_of(name, tmp_path / "undisturbed").build(many(), WordEncoder())
     location = LOCATIONS[name](tmp_path)
     index = open_index(location, tmp_path)
@@ -575,7 +508,6 @@ def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
     said: list[str] = []
     for moment in moments:
         with start_build(location, tmp_path) as process:
-            assert process.stdout is not None
             said = [process.stdout.readline()]
             while said[-1] != moment + "\n":
                 said.append(process.stdout.readline())

@@ -1,9 +1,5 @@
 """Several indexes that are searched as one."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from retrieval.corpora.corpus import Page
@@ -12,7 +8,6 @@ from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.together import Part, TogetherStore
 from retrieval.types import PhraseSearch
 from tests.retrieval.index.pages import PAGES, ListCorpus
-from tests.retrieval.index.questions import documents_titled
 from tests.support.encoders import WordEncoder
 
 NOTES = (
@@ -33,25 +28,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> TogetherStore:
             Part("notes", "My notes", "notes:", EmbeddedIndex(folder / "notes").open("words")),
         ]
     )
-
-
-def test_it_says_what_all_contain_and_gives_documents_under_their_own_ids(
-    store: TogetherStore,
-) -> None:
-    info = store.info()
-    assert (info.name, info.documents, info.sentences) == ("list, notes", 15, 21)
-    parts = [(part.name, part.title, part.documents) for part in info.as_corpus().parts]
-    assert parts == [("list", "The list", 12), ("notes", "My notes", 3)]
-    assert documents_titled(store, "Zoë") == ["Zoe", "notes:zoe.md"]
-    assert len(list(store.titled())) == 15
-    found = store.documents(["notes:zoe.md", "Zoe", "notes:harbour.pdf"])
-    assert [one.text[:8] for one in found] == ["Zoë is a", "Zoë is a", "The new "]
-    assert [one.id for one in found] == ["notes:zoe.md", "Zoe", "notes:harbour.pdf"]
-    assert found[2].sentences[1].document_id == "notes:harbour.pdf"
-    # What has an address is credited to its site; the rest to its own corpus.
-    assert [one.source for one in found] == [None, "The list", "My notes"]
-    with pytest.raises(IndexUnavailable):
-        store.documents(["notes:Savage"])
 
 
 def test_titles_words_and_vectors_of_both_are_found_alike(store: TogetherStore) -> None:
@@ -76,13 +52,11 @@ def test_titles_words_and_vectors_of_both_are_found_alike(store: TogetherStore) 
     (among,) = store.nearest_sentences(queries, 9, among=["notes:zoe.md"])
     assert {match.key.document_id for match in among} == {"notes:zoe.md"}
     similar = store.similarities(["notes:zoe.md", "Zoe"], WordEncoder().encode(["Zoë is a ship."]))
-    assert similar is not None
     assert similar[0, 0] > similar[1, 0] > 0
-
-
-def test_one_index_alone_answers_under_its_prefix(tmp_path: Path) -> None:
-    EmbeddedIndex(tmp_path).build(ListCorpus(NOTES), None)
-    alone = TogetherStore([Part("notes", "My notes", "notes:", EmbeddedIndex(tmp_path).open(None))])
-    assert [one for one, _ in alone.titled()] == [f"notes:{page.id}" for page in NOTES]
-    assert alone.nearest_sentences(WordEncoder().encode(["Ships go."]), 3) == [[]]
-    assert alone.similarities(["notes:zoe.md"], WordEncoder().encode(["Ships."])) is None
+    found = store.documents(["notes:zoe.md", "Zoe", "notes:harbour.pdf"])
+    assert [one.id for one in found] == ["notes:zoe.md", "Zoe", "notes:harbour.pdf"]
+    # What has an address is credited to its site; the rest to its own corpus.
+    assert [one.source for one in found] == [None, "The list", "My notes"]
+    assert (store.info().documents, len(list(store.titled()))) == (15, 15)
+    with pytest.raises(IndexUnavailable):
+        store.documents(["notes:Savage"])

@@ -3,18 +3,18 @@
 It speaks real HTTP on loopback, so the real clients are tested against it.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, TypeAlias
 
-Behaviour: TypeAlias = Callable[["Handler"], None]
+from tests.support.web_server import page, web_server
+
+Behaviour: TypeAlias = Callable[[BaseHTTPRequestHandler, "ChatServer"], None]
 
 
 @dataclass
@@ -44,51 +44,28 @@ class ChatServer:
     def host(self) -> str:
         return self.url.removeprefix("http://").removesuffix("/v1")
 
-
-class Handler(BaseHTTPRequestHandler):
-    """Hands each request to the behaviour that is due."""
-
-    chat: ChatServer
-
-    def do_POST(self) -> None:
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer as it is set."""
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.chat.requests.append(Request(self.path, headers, body))
-        due = self.chat.behaviours
+        body = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        self.requests.append(Request(handler.path, headers, body))
+        due = self.behaviours
         try:
-            (due.pop(0) if len(due) > 1 else due[0])(self)
+            (due.pop(0) if len(due) > 1 else due[0])(handler, self)
         except (BrokenPipeError, ConnectionResetError):
-            self.chat.disconnected.set()
-
-    def begin(self, status: int, length: int, **headers: str) -> None:
-        """Send the head of an answer."""
-        self.send_response(status)
-        for name, value in {"content-type": "application/json", **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("content-length", str(length))
-        self.end_headers()
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+            self.disconnected.set()
 
 
 @contextmanager
 def chat_server() -> Iterator[ChatServer]:
     """Run a server until the block ends."""
     chat = ChatServer()
-    handler = type("ChatHandler", (Handler,), {"chat": chat})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    chat.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield chat
-    finally:
-        chat.stopping.set()
-        server.shutdown()
-        server.server_close()
+    with web_server(chat.answer) as server:
+        chat.url = f"{server.address}/v1"
+        try:
+            yield chat
+        finally:
+            chat.stopping.set()
 
 
 def verdict(
@@ -104,12 +81,8 @@ def verdict(
 
 def sends(body: bytes, status: int = 200, **headers: str) -> Behaviour:
     """Answer with these bytes."""
-
-    def send(handler: Handler) -> None:
-        handler.begin(status, len(body), **headers)
-        handler.wfile.write(body)
-
-    return send
+    kind = headers.pop("content_type", "application/json")
+    return lambda handler, _: page(body, kind, status, **headers)(handler)
 
 
 def says(text: str) -> Behaviour:
@@ -127,36 +100,38 @@ def refuses(status: int, **headers: str) -> Behaviour:
     return sends(json.dumps(error).encode(), status, **headers)
 
 
-def hangs(handler: Handler) -> None:
+def hangs(handler: BaseHTTPRequestHandler, chat: ChatServer) -> None:
     """Answer nothing until the client goes away."""
     handler.connection.settimeout(0.1)
-    while not handler.chat.stopping.is_set():
+    while not chat.stopping.is_set():
         try:
             if handler.connection.recv(1) == b"":
-                handler.chat.disconnected.set()
+                chat.disconnected.set()
                 break
         except TimeoutError:
             continue
-    handler.close_connection = True
 
 
-def trickles(handler: Handler) -> None:
+def trickles(handler: BaseHTTPRequestHandler, chat: ChatServer) -> None:
     """Send a byte now and then, so that no single read takes long."""
-    handler.begin(200, 100_000)
-    while not handler.chat.stopping.is_set():
+    begins(handler, 100_000)
+    while not chat.stopping.is_set():
         handler.wfile.write(b" ")
-        handler.wfile.flush()
         time.sleep(0.05)
 
 
-def breaks_off(handler: Handler) -> None:
+def breaks_off(handler: BaseHTTPRequestHandler, _: ChatServer) -> None:
     """Send half an answer and close the socket."""
-    handler.begin(200, 1000)
+    begins(handler, 1000)
     handler.wfile.write(b'{"id": "1", "object":')
-    handler.wfile.flush()
-    handler.close_connection = True
 
 
-def closes(handler: Handler) -> None:
+def begins(handler: BaseHTTPRequestHandler, length: int) -> None:
+    handler.send_response(200)
+    handler.send_header("content-type", "application/json")
+    handler.send_header("content-length", str(length))
+    handler.end_headers()
+
+
+def closes(handler: BaseHTTPRequestHandler, _: ChatServer) -> None:
     """Close the socket without a word."""
-    handler.close_connection = True

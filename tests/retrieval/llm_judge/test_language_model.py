@@ -1,21 +1,24 @@
-"""The stage ``explain`` over real HTTP: whose verdict it is, and what happens where it fails."""
-
-from __future__ import annotations
+"""The stage ``explain`` over real HTTP: whose verdict it is, what is shown, and what fails."""
 
 import json
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
 from retrieval.errors import Cancelled
 from retrieval.llm_judge import client
+from retrieval.llm_judge.answer import AnswerInvalid, checked
 from retrieval.llm_judge.choice import MISTRAL_URL, LanguageModelChoice, Provider
 from retrieval.llm_judge.explainer import Explainer
 from retrieval.llm_judge.interface import Explained, KeptAnswers, Waiting, digest_of
-from retrieval.types import REFUTES, SUPPORTS, Evidence, Judgement, Label, Usage, Verdict
+from retrieval.llm_judge.ollama import MODELS, Ollama, found
+from retrieval.llm_judge.prompt import prompt, visible
+from retrieval.types import REFUTES, SUPPORTS, Judgement, Label, Usage, Verdict
+from settings import Settings
 from tests.retrieval.llm_judge.chat_server import (
     Behaviour,
     ChatServer,
@@ -29,7 +32,9 @@ from tests.retrieval.llm_judge.chat_server import (
     trickles,
     verdict,
 )
+from tests.support.cases import cases, rules
 from tests.support.evidence import evidence
+from tests.support.web_server import page, web_server
 from worker.database import StoreUnavailable
 
 CLAIM = "The lamp of Varn is red."
@@ -44,11 +49,11 @@ def chat() -> Iterator[ChatServer]:
         yield server
 
 
+@dataclass
 class Memory:
     """Keeps answers as the job store does."""
 
-    def __init__(self) -> None:
-        self.answers: dict[str, str] = {}
+    answers: dict[str, str] = field(default_factory=dict)
 
     def kept_answer(self, digest: str) -> str | None:
         return self.answers.get(digest)
@@ -63,21 +68,12 @@ class Away(Memory):
     def kept_answer(self, digest: str, answer: str = "") -> str | None:
         raise StoreUnavailable("x", "It is away.", "Wait.")
 
-    keep_answer = kept_answer  # type: ignore[assignment]
+    keep_answer = kept_answer
 
 
-def stage(
-    chat: ChatServer,
-    kept: KeptAnswers | None = None,
-    *,
-    model: str = "small",
-    key: str = "",
-    decides: bool = True,
-    seconds: int = 60,
-    provider: Provider = "openai",
-) -> Explainer:
-    choice = LanguageModelChoice(model, chat.url, key, decides, seconds, provider=provider)
-    return Explainer(choice, kept)
+def stage(chat: ChatServer, kept: KeptAnswers | None = None, **choice: Any) -> Explainer:
+    chosen = {"model": "small", "url": chat.url, "key": "", "seconds": 60, **choice}
+    return Explainer(LanguageModelChoice(**chosen), kept)
 
 
 def verifiers(label: Label = SUPPORTS, confidence: float = 0.9) -> Verdict:
@@ -85,13 +81,8 @@ def verifiers(label: Label = SUPPORTS, confidence: float = 0.9) -> Verdict:
     return Verdict(label, confidence, "verifier 5", opinion.rationale, (opinion,))
 
 
-def ask(
-    stage: Explainer,
-    claim: str = CLAIM,
-    on_wait: Waiting = lambda seconds: None,
-    evidence: Sequence[Evidence] = EVIDENCE,
-    before: Verdict | None = None,
-) -> Explained:
+def ask(stage: Explainer, claim: str = CLAIM, on_wait: Waiting = id, **given: Any) -> Explained:
+    evidence, before = given.get("evidence", EVIDENCE), given.get("before")
     return stage.explain(claim, evidence, before or verifiers(), on_wait)
 
 
@@ -104,9 +95,7 @@ def notice(found: Explained) -> str:
 
 
 @with_both_sdks
-def test_the_model_decides_and_the_verifiers_opinion_is_kept(
-    chat: ChatServer, provider: Provider
-) -> None:
+def test_the_model_decides_beside_the_verifier(chat: ChatServer, provider: Provider) -> None:
     chat.answers(says(verdict("REFUTES", (2,), "It is red.", "the colour")))
     both = [evidence("Rock", "It is grey."), *EVIDENCE]
     result = ask(stage(chat, provider=provider), evidence=both)
@@ -124,9 +113,8 @@ def test_the_model_decides_and_the_verifiers_opinion_is_kept(
     wanted = request.body["response_format"]["json_schema"]
     fields = wanted["schema"]["properties"]
     assert (wanted["strict"], wanted["schema"]["additionalProperties"]) == (True, False)
-    assert (
-        list(fields) == wanted["schema"]["required"] == ["rationale", "cites", "label", "missing"]
-    )
+    assert list(fields) == ["rationale", "cites", "label", "missing"]
+    assert list(fields) == wanted["schema"]["required"]
     assert fields["cites"]["items"] == {"type": "integer", "enum": [2]}  # the selected one
     assert fields["cites"]["maxItems"] == 1
     # Where the verifier decides:
@@ -146,11 +134,8 @@ def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatSe
 
 
 @with_both_sdks
-def test_nothing_but_the_key_for_this_server_leaves_not_by_a_proxy_and_no_log_has_the_claim(
-    chat: ChatServer,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    provider: Provider,
+def test_nothing_but_the_key_for_this_server_leaves_and_no_log_has_the_claim(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, caplog: Any, provider: Provider
 ) -> None:
     monkeypatch.setenv("MISTRAL_DEBUG", "1")
     caplog.set_level(logging.DEBUG, "mistralai.client")
@@ -182,31 +167,27 @@ def test_what_may_pass_is_tried_again_after_the_pause_that_the_server_asks_for(
         assert ask(stage(chat)).verdict.label == REFUTES
 
 
-@pytest.mark.parametrize(
-    ("provider", "failure", "requests", "reason"),
-    [
-        ("openai", refuses(500, **SOON), (3,), "status 500"),
-        ("openai", closes, (3,), "connection broke off"),
-        ("openai", refuses(429, retry_after="3600"), (1,), "status 429"),
-        ("mistral", refuses(500), (2, 3), "status 500"),  # 2 on a slow computer
-        ("mistral", closes, (1,), "connection broke off"),
-        *(
-            (sdk, failure, (1,), reason)
-            for sdk in ("openai", "mistral")
-            for failure, reason in (
-                (refuses(307, location="http://127.0.0.1:9/steal"), "status 307"),
-                (refuses(401), "status 401"),
-                (sends(b"not json"), "not a chat completion"),
-                (sends(b"[]"), "not a chat completion"),
-                (sends(b'{"choices": []}'), "not a chat completion"),
-                (sends(b"[" * 200_000), "not a chat completion"),
-                (sends(b"{}", content_type="application/json; charset=hex"), "not a chat"),
-                (sends(b"x" * (10 * client.MOST_BYTES)), "longer than"),
-                (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
-            )
-        ),
-    ],
-)
+SOON_500, LATER_429 = refuses(500, **SOON), refuses(429, retry_after="3600")
+NO_ANSWERS = [
+    (refuses(307, location="http://127.0.0.1:9/steal"), "status 307"),
+    (refuses(401), "status 401"),
+    (sends(b"{}", content_type="application/json; charset=hex"), "not a chat"),
+    (sends(b"x" * (10 * client.MOST_BYTES)), "longer than"),
+    (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
+    *((sends(bad), "not a chat completion") for bad in (b"not json", b"[]", b"[" * 200_000)),
+    (sends(b'{"choices": []}'), "not a chat completion"),
+]
+FAILURES: list[tuple[Provider, Behaviour, tuple[int, ...], str]] = [
+    ("openai", SOON_500, (3,), "status 500"),
+    ("openai", closes, (3,), "connection broke off"),
+    ("openai", LATER_429, (1,), "status 429"),
+    ("mistral", refuses(500), (2, 3), "status 500"),  # 2 on a slow computer
+    ("mistral", closes, (1,), "connection broke off"),
+    *((sdk, failure, (1,), why) for sdk in ("openai", "mistral") for failure, why in NO_ANSWERS),
+]
+
+
+@pytest.mark.parametrize(("provider", "failure", "requests", "reason"), FAILURES)
 def test_a_failing_server_leaves_the_verifiers_verdict_with_the_reason(
     chat: ChatServer, provider: Provider, failure: Behaviour, requests: tuple[int, ...], reason: str
 ) -> None:
@@ -219,11 +200,8 @@ def test_a_failing_server_leaves_the_verifiers_verdict_with_the_reason(
     assert asked.problem is not None
 
 
-@with_both_sdks
-@pytest.mark.parametrize("failure", [hangs, trickles])
-def test_a_call_ends_at_its_time_limit_even_if_the_server_keeps_sending(
-    chat: ChatServer, provider: Provider, failure: Behaviour
-) -> None:
+@pytest.mark.parametrize(("provider", "failure"), [("openai", hangs), ("mistral", trickles)])
+def test_a_call_ends_at_its_limit(chat: ChatServer, provider: Provider, failure: Any) -> None:
     chat.answers(failure)
     begun = time.monotonic()
     assert "longer than 1 s" in notice(ask(stage(chat, seconds=1, provider=provider)))
@@ -231,9 +209,7 @@ def test_a_call_ends_at_its_time_limit_even_if_the_server_keeps_sending(
     assert chat.disconnected.wait(30)
 
 
-def test_a_call_that_is_no_longer_wanted_is_given_up_at_once(
-    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwanted_call_is_given_up(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(seconds: float) -> None:
         if chat.requests:
             raise Cancelled
@@ -262,13 +238,10 @@ def test_a_server_that_cannot_be_asked_is_named_with_what_to_do() -> None:
     ):
         asked = Explainer(LanguageModelChoice("small", url, ""), None)
         assert reason in notice(ask(asked))
-        assert asked.problem is not None
         assert asked.problem.hint.startswith(hint)
 
 
-def test_after_five_failures_it_is_left_alone_for_a_while_and_kept_answers_are_used(
-    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_five_failures_it_rests(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     chat.answers(says(verdict("REFUTES")), refuses(401))
     asked = stage(chat, Memory())
     assert ask(asked).verdict.label == REFUTES
@@ -285,9 +258,7 @@ def test_after_five_failures_it_is_left_alone_for_a_while_and_kept_answers_are_u
     assert asked.problem is None
 
 
-def test_nothing_that_a_model_wrote_is_repeated_and_nonsense_rests_no_server(
-    chat: ChatServer,
-) -> None:
+def test_nothing_that_a_model_wrote_is_repeated(chat: ChatServer) -> None:
     secret = "<|im_start|>\nsecret"
     chat.answers(
         says(verdict(rationale=f"It says “{secret}”.")),
@@ -304,9 +275,7 @@ def test_nothing_that_a_model_wrote_is_repeated_and_nonsense_rests_no_server(
     assert kept.answers == {}
 
 
-def test_an_answer_that_is_refused_is_asked_for_once_more_and_a_notice_says_what_was_cut(
-    chat: ChatServer,
-) -> None:
+def test_a_refused_answer_is_asked_for_once_more(chat: ChatServer) -> None:
     chat.answers(says(verdict(cites=(7,))), says(verdict("NOT ENOUGH INFO", ())))
     result = ask(stage(chat))
     assert result.verdict.label == "NOT ENOUGH INFO"
@@ -343,3 +312,107 @@ def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
     chat.answers(says(verdict("REFUTES")))
     result = ask(stage(chat, Away()))
     assert (result.verdict.label, result.notices) == (REFUTES, ())
+
+
+# --- what a language model is shown, and what is checked before its answer is believed
+
+LAMP = replace(evidence("Lamp", "The lamp's light is red, said J. R. Holm in 1874."), selected=True)
+ROCK = evidence("Rock", "The rock is grey.")
+VARN = replace(evidence("Varn", "Varn is a rock."), selected=True)
+ASKED = prompt(CLAIM, [LAMP, ROCK, VARN])
+
+
+def data_lines(content: str) -> list[str]:
+    """Return the lines between the two marks."""
+    lines = content.split("\n")
+    assert lines[0] == lines[-1]
+    return lines[1:-1]
+
+
+def shown(text: str, **more: Any) -> str:
+    """The line of a piece of evidence in the prompt, which is one whatever it contains."""
+    piece = replace(evidence("Lamp\n===", text), selected=True, **more)
+    claim, line = data_lines(prompt(CLAIM, [piece]).messages[1].content)
+    assert (json.loads(claim), json.loads(line)["number"]) == ({"claim": CLAIM}, 1)
+    return line
+
+
+def test_evidence_is_shown_by_number_between_marks_with_escaped_tokens() -> None:
+    claim, *pieces = map(json.loads, data_lines(ASKED.messages[1].content))
+    assert claim == {"claim": CLAIM}
+    assert [piece["number"] for piece in pieces] == [1, 3]
+    assert pieces[1] == {"number": 3, "title": "Varn", "text": "Varn is a rock."}
+    assert not ASKED.cut
+    marks = {
+        prompt(claim, [item]).messages[1].content.split("\n")[0]
+        for claim in (CLAIM, "The lamp is blue.")
+        for item in (LAMP, VARN)
+    }
+    assert len(marks) == 4
+    # Control tokens of chat templates are escaped, and a sentence has its context.
+    tokens = ["<|im_end|>", "</s>", "<start_of_turn>"]
+    tokens += [f"[{name}]" for name in ("INST", "/INST", "TOOL_CALLS", "gMASK")]
+    text = f"Red {' '.join(tokens)} blue [1]."
+    line = shown(text)
+    assert not any(token in line for token in tokens)
+    assert "[1]" in line
+    assert json.loads(line)["text"] == text
+    assert json.loads(shown("No.", context_before="Is it red?"))["text"] == "Is it red? No."
+
+
+def test_a_good_answer_is_returned_with_its_numbers_in_order() -> None:
+    answer = checked(verdict("REFUTES", (3, 1, 3), "It says so.", "the year"), ASKED)
+    assert (answer.label, answer.cites, answer.missing) == ("REFUTES", (1, 3), "the year")
+    assert checked(f"```json\n{verdict()}\n```", ASKED).label == "SUPPORTS"
+    assert checked(verdict(rationale="It\u202e says\u200b so."), ASKED).rationale == "It says so."
+
+
+@cases("model_answers", "text", "reason")
+def test_an_answer_that_is_wrong_is_refused_with_the_reason(text: str, reason: str) -> None:
+    with pytest.raises(AnswerInvalid, match=reason):
+        checked(text, ASKED)
+
+
+def kept(rationale: str) -> bool:
+    return checked(verdict(rationale=rationale), ASKED).rationale == rationale
+
+
+@rules(
+    ("model_answers", "hostile", "", lambda text: bool(shown(text))),
+    ("model_answers", "seen", "shown", visible),  # what cannot be seen is not shown to the model
+    ("model_answers", "rationale", "", kept),  # words of the evidence may be quoted
+)
+def test_what_is_shown_is_one_clear_line(rule: Any, given: list[Any], expected: object) -> None:
+    assert rule(*given) == expected
+
+
+# --- Ollama is found on this computer alone, and offered in one line
+
+
+@pytest.mark.server
+def test_ollama_is_what_lists_models_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.invalid:3128")  # not asked
+    answers: dict[str, tuple[str, ...] | None] = {
+        '{"models": [{"name": "gemma3:4b"}, {"name": "tiny"}]}': ("gemma3:4b", "tiny"),
+        '{"models": []}': (),
+        '{"models": [{"size": 1}]}': None,
+        "[]": None,
+        "<p>Another server.</p>": None,
+    }
+    with web_server() as server:
+        for answer, models in answers.items():
+            server.pages["/api/tags"] = page(answer)
+            here = found(server.address)
+            assert (here and here.models) == models
+    assert found(server.address) is None  # it is gone
+
+
+def test_what_is_offered_is_a_setting_that_decides() -> None:
+    for models in ((), ("tiny",), ("gemma3:4b",), tuple(MODELS)):
+        offer = Ollama(models).offer
+        *pull, start = offer.split(" && ")
+        name = start.removeprefix("ESOTERIC_LLM=").removesuffix(" esoteric up")
+        choice = Settings.from_environment({"ESOTERIC_LLM": name}).llm
+        assert choice.model in MODELS
+        assert (choice.host, choice.decides) == ("localhost:11434", True)
+        assert pull == ([] if choice.model in models else [f"ollama pull {choice.model}"])

@@ -1,7 +1,5 @@
 """A real worker with its real models, a language model's server beside it, and the pages."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -56,7 +54,6 @@ def test_a_model_decides_its_failure_is_told_and_its_key_is_in_no_log_database_p
 
     def checked(claim: str) -> Job:
         answer = client.post("/api/v1/claims", json={"claim": claim, "recipe": "esoteric"})
-        assert answer.json is not None
         one = answer.json["id"]
         wait_until(lambda: store.get(one).state == "done", "a result", 240)
         return store.get(one)
@@ -74,11 +71,9 @@ def test_a_model_decides_its_failure_is_told_and_its_key_is_in_no_log_database_p
             assert server.requests == []  # it is said before one is sent
             server.answers(says(verdict("REFUTES", (1,), "It says “designed by Ann Lee”.")))
             job = checked("Skerrow Light was designed by Ann Lee.")
-            assert job.result is not None
             found = job.result.verdict
             assert (found.label, found.judge) == ("REFUTES", model)
             assert [one.label for one in found.opinions] == ["REFUTES", "SUPPORTS"]
-            assert job.result.usage is not None
             assert job.result.usage.calls == 1
             assert job.result.seconds["explain"] > 0
             told = [e.message for e in store.events(job.id, 0) if e.stage == "explain"]
@@ -87,17 +82,14 @@ def test_a_model_decides_its_failure_is_told_and_its_key_is_in_no_log_database_p
             assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
             # The same claim costs nothing.
             again = checked("Skerrow Light was designed by Ann Lee.")
-            assert again.result is not None
             assert again.result.verdict == found
             assert len(server.requests) == 1
 
             server.answers(refuses(401))
             failed = checked("Skerrow Light was first lit in 1871.").result
-            assert failed is not None
             judge = failed.verdict.judge.removesuffix(WITH_QUANTITIES)
             assert judge == judge_name(ModelFolders(unpacked))
             assert any("The verdict is the verifier" in note for note in failed.notices)
-            assert failed.usage is not None
             assert failed.usage.calls == 0
             wait_until(lambda: "degraded" in (client.get("/readyz").json or {}), "degraded", 240)
             answer = client.get("/readyz")

@@ -1,7 +1,5 @@
 """The encoders of texts, documents and paths."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Iterator, Sequence
@@ -52,9 +50,7 @@ def minilm() -> MiniLMEncoder:
 
 
 @pytest.mark.models
-def test_a_text_has_the_vector_that_sentence_transformers_gives_it_and_a_sentence_its_mean(
-    minilm: MiniLMEncoder,
-) -> None:
+def test_a_text_has_the_vector_of_sentence_transformers(minilm: MiniLMEncoder) -> None:
     theirs = SentenceTransformer(str(minilm_folder()), device="cpu", local_files_only=True)
     texts = [*TEXTS, " ".join(["The pier is long."] * 80)]  # the last is cut
     expected = theirs.encode(texts, normalize_embeddings=True)
@@ -72,9 +68,7 @@ def test_a_text_has_the_vector_that_sentence_transformers_gives_it_and_a_sentenc
 
 
 @pytest.mark.models
-def test_a_document_has_the_vector_of_its_title_and_text_whatever_is_read_beside_it(
-    minilm: MiniLMEncoder,
-) -> None:
+def test_a_document_has_the_vector_of_its_title_and_text_alone(minilm: MiniLMEncoder) -> None:
     documents = [document_of(*TEXTS), document_of(*LONG), document_of()]
     whole, parts = minilm.encode_documents(documents)
     expected = minilm.encode([f"Pier. {document.text}" for document in documents])
@@ -120,9 +114,7 @@ STEP = ("Holm lighthouse", "Its first keeper was Ida Brandt.")
 
 
 @pytest.mark.models
-def test_before_training_a_claim_has_the_index_encoders_vector_and_a_path_draws_it(
-    tmp_path: Path, minilm: MiniLMEncoder
-) -> None:
+def test_before_training_a_path_draws_a_claim(tmp_path: Path, minilm: MiniLMEncoder) -> None:
     encoder = untrained_query_encoder(tmp_path)
     assert encoder.version == "queries 3"
     alone, behind, other = encoder.encode([(CLAIM, []), (CLAIM, [STEP]), ("Cats sleep.", [])])
@@ -139,9 +131,7 @@ def test_before_training_a_claim_has_the_index_encoders_vector_and_a_path_draws_
 
 @pytest.mark.models
 @cases("windows", "steps", "most", "read")
-def test_the_claim_comes_first_and_then_as_much_of_the_path_as_fits(
-    steps: int, most: int, read: str
-) -> None:
+def test_the_claim_comes_first_and_the_path_is_cut(steps: int, most: int, read: str) -> None:
     path = [("Pier", "It is long."), ("Lamp", "It is red.")][:steps]
     file = MiniLM().tokenizer_file()
     (row,) = query_rows(Tokenizer(file, most), [("The pier is lit.", path)], most)
@@ -175,9 +165,7 @@ def static() -> Iterator[StaticEncoder]:
 
 
 @pytest.mark.models
-def test_static_vectors_are_sums_that_queries_of_the_transformer_meet(
-    static: StaticEncoder, minilm: MiniLMEncoder
-) -> None:
+def test_static_vectors_are_near_queries(static: StaticEncoder, minilm: MiniLMEncoder) -> None:
     copy = pickle.loads(pickle.dumps(StaticEncoder(STATIC)))  # another process can have it
     whole, parts = copy.encode_documents([LIGHTHOUSE, SILENT, SOUP])
     assert [len(part) for part in parts] == [2, 0, 2]
@@ -198,9 +186,7 @@ def test_an_index_names_an_encoder_that_is_found_again(tmp_path: Path) -> None:
     folders = ModelFolders(tmp_path)
     for name in ("minilm", "static"):
         encoder = DOCUMENT_ENCODERS[name](folders)
-        found = encoder_of(encoder.name, folders)
-        assert found is not None
-        assert found.name == encoder.name
+        assert encoder_of(encoder.name, folders).name == encoder.name
     assert encoder_of("", folders) is None
     with pytest.raises(IndexUnavailable, match="which this version does not have") as refused:
         encoder_of("static MiniLM 0 of yesterday", folders)

@@ -1,7 +1,5 @@
 """Tokens in, states out: the 8-bit graph beside PyTorch, its files, and what they are made from."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import io
@@ -24,40 +22,22 @@ from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from research.benchmarks.torch_network import TorchNetwork
 from retrieval.errors import ModelUnavailable
-from retrieval.models import packaged, runtime, weights
+from retrieval.models import networks, packaged, runtime, weights
 from retrieval.models.arrays import Array, Body
 from retrieval.models.graph import body_graph
-from retrieval.models.networks import (
-    Network,
-    States,
-    Tokenizer,
-    converted_layers,
-    open_network,
-    word_embeddings,
-)
+from retrieval.models.networks import converted_layers
 from retrieval.models.packaged import MPNET_PACKAGES, MiniLM, MPNet, PackagedBody, mpnet_folder
 from tests.support.command import printed
 
 WINDOW = 24
 TEXTS = [
-    "The pier is long.",
-    "",
-    "Zoë's café (1884), unbelievably.",
-    "灯塔建于1884年。",
-    "A lamp 🗼 and a \u200b space",
-    "[SEP] </s> Holm",
-    "Ann Lee designed the lighthouse in Scotland. " * 6,
-    "国" * 60,
+    *("The pier is long.", "", "Zoë's café (1884), unbelievably.", "灯塔建于1884年。"),
+    *("A lamp 🗼 and a \u200b space", "[SEP] </s> Holm"),
+    *("Ann Lee designed the lighthouse in Scotland. " * 6, "国" * 60),
 ]
 WORDS, PLACES, LAYERS, HEADS = 40, 24, 2, 4
-SIZES = DistilBertConfig(
-    vocab_size=WORDS,
-    max_position_embeddings=PLACES,
-    dim=32,
-    hidden_dim=64,
-    n_layers=LAYERS,
-    n_heads=HEADS,
-)
+SMALL = {"dim": 32, "hidden_dim": 64, "n_layers": LAYERS, "n_heads": HEADS}
+SIZES = DistilBertConfig(vocab_size=WORDS, max_position_embeddings=PLACES, **SMALL)
 
 
 @dataclass(eq=False)
@@ -120,7 +100,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.models
 def test_rows_of_tokens_are_those_that_transformers_makes(base: PackagedBody) -> None:
     theirs = AutoTokenizer.from_pretrained(base.tokenizer_file().parent, local_files_only=True)
-    ours = Tokenizer(base.tokenizer_file(), WINDOW)
+    ours = networks.Tokenizer(base.tokenizer_file(), WINDOW)
     cut = {"truncation": "longest_first", "max_length": WINDOW}
     assert ours.texts(TEXTS) == theirs(TEXTS, **cut)["input_ids"]
     pairs = [(first, second) for first in TEXTS for second in TEXTS]
@@ -136,14 +116,14 @@ def test_rows_of_tokens_are_those_that_transformers_makes(base: PackagedBody) ->
     assert (ours.pairs([]), ours.texts([]), ours.placed([])) == ([], [], [])
 
 
-def opened(body: Body, folder: Path, first_only: bool = False) -> Network:
+def opened(body: Body, folder: Path, first_only: bool = False) -> networks.Network:
     folder.mkdir(exist_ok=True)
     layers = folder / f"{first_only}.onnx"
     layers.write_bytes(body_graph(body, first_only).SerializeToString())
-    return Network(layers, body.words, padding=0)
+    return networks.Network(layers, body.words, padding=0)
 
 
-def of_tokens(states: States) -> Array:
+def of_tokens(states: networks.States) -> Array:
     """The states of all tokens that are no padding, ``(tokens, width)``."""
     found: Array = states.vectors[states.mask.astype(bool)]
     return found
@@ -158,8 +138,8 @@ def cosines(some: Array, others: Array) -> Array:
 @pytest.mark.models
 def test_the_packaged_bodies_give_the_states_that_pytorch_gives(base: PackagedBody) -> None:
     weights = base.weights()
-    rows = Tokenizer(base.tokenizer_file(), 128).texts([TEXTS[0], TEXTS[2], TEXTS[6]])
-    network = open_network("compared", base, lambda: weights, "packaged", 128)
+    rows = networks.Tokenizer(base.tokenizer_file(), 128).texts([TEXTS[0], TEXTS[2], TEXTS[6]])
+    network = networks.open_network("compared", base, lambda: weights, "packaged", 128)
     ours = of_tokens(network.states(rows))
     theirs = of_tokens(TorchNetwork(base.torch_body(weights), base.padding).states(rows))
     assert ours.shape[0] == sum(map(len, rows))
@@ -168,9 +148,7 @@ def test_the_packaged_bodies_give_the_states_that_pytorch_gives(base: PackagedBo
 
 
 @pytest.mark.parametrize("biased", [False, True])
-def test_states_depend_on_no_other_row_and_the_first_can_be_had_alone(
-    tmp_path: Path, biased: bool
-) -> None:
+def test_states_depend_on_no_other_row(tmp_path: Path, biased: bool) -> None:
     base = TinyBase()
     body = base.body(base.weights(), PLACES)
     if biased:  # something is added to the attention between two places
@@ -201,9 +179,7 @@ def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool 
     return converted_layers("relevance", base, base.weights, key, places, first_only=first)
 
 
-def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_is_converted_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = TinyBase()
     path = converted(base)
     assert (path.parent, converted(base), base.read) == (kept, path, 1)
@@ -218,7 +194,7 @@ def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(
     with ThreadPoolExecutor(3) as pool:
         (other,) = set(pool.map(lambda _: converted(base), range(3)))
     assert (set(kept.glob("*.onnx")), base.read) == ({path, other}, 1)
-    words = word_embeddings(base)
+    words = networks.word_embeddings(base)
     assert isinstance(words, np.memmap)  # which is no copy
     assert np.array_equal(words, base.weights()["embeddings.word_embeddings.weight"])
     monkeypatch.setattr(runtime, "_kept", None)  # then a process keeps its own files
@@ -227,9 +203,7 @@ def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(
     assert base.read == 1
 
 
-def test_what_is_made_otherwise_is_another_file_and_unused_ones_go_after_a_month(
-    kept: Path,
-) -> None:
+def test_what_is_made_otherwise_is_another_file_and_unused_ones_go(kept: Path) -> None:
     base = TinyBase()
     made = {
         *(converted(base), converted(TinyBase(sha256="6" * 64)), converted(base, places=8)),
@@ -273,7 +247,7 @@ def test_a_folder_or_a_library_that_does_not_work_is_named_with_a_hint(
     monkeypatch.setattr(onnxruntime, "InferenceSession", fail)
     base = TinyBase()
     with pytest.raises(ModelUnavailable, match="this processor is unknown") as refused:
-        open_network("relevance", base, base.weights, "1", PLACES)
+        networks.open_network("relevance", base, base.weights, "1", PLACES)
     assert "pip install" in refused.value.hint
 
 
@@ -297,9 +271,7 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_pieces_are_joined_and_unpacked_once_and_what_they_lack_is_named(
-    pieces: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_are_joined_and_unpacked_once(pieces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(said: str, folder: str = "home") -> ModelUnavailable:
         with pytest.raises(ModelUnavailable, match=said) as caught:
             mpnet_folder(pieces / folder)

@@ -1,7 +1,5 @@
 """The models of the report: what they may be read from, what they give, and their recipe."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil
@@ -18,39 +16,15 @@ from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.index.formats.codes import as_bytes, from_bytes
 from retrieval.models.encoders import EncodableDocument
 from retrieval.models.folders import ModelFolders
+from retrieval.models.papers import report_models as reported
 from retrieval.models.papers import report_networks
-from retrieval.models.papers.report_models import (
-    BASE,
-    LOCK,
-    NAMES,
-    QUESTIONS,
-    RELEVANCE,
-    REPORT_MODELS,
-    verify,
-)
-from retrieval.models.papers.report_networks import (
-    LONGEST,
-    DprDocumentEncoder,
-    DprQuestionEncoder,
-    MPNetEncoder,
-    PairClassifier,
-    TextGenerator,
-    TokenLabels,
-    VectorNetwork,
-)
 from retrieval.models.shipped import judge_name
 from retrieval.pipeline.assembly import Retriever
 from retrieval.result import claim_result
 from retrieval.types import SUPPORTS, Progress
 from tests.research.training.pages import fever_page
-from tests.retrieval.models.tiny_report import (
-    HIDDEN,
-    distilbert,
-    lock_as_it_is,
-    save,
-    word_pieces,
-)
-from tests.support.cases import cases
+from tests.retrieval.models.tiny_report import HIDDEN, distilbert, lock_as_it_is, save, word_pieces
+from tests.support.cases import rows
 from tests.support.command import Ran, esoteric
 from tests.support.islands import write_source
 from tests.support.json_lines import write_json_lines
@@ -67,31 +41,27 @@ def models(tmp_path: Path, tiny_models: Path) -> Path:
     return Path(shutil.copytree(tiny_models, tmp_path / "models"))
 
 
-def test_words_are_labelled_whole_and_an_answer_depends_on_no_other_question(
-    tiny_models: Path,
-) -> None:
-    assert TokenLabels(tiny_models, NAMES).labelled(TEXT) == [
+def test_words_are_labelled_whole_and_each_answer_is_its_own(tiny_models: Path) -> None:
+    assert report_networks.TokenLabels(tiny_models, reported.NAMES).labelled(TEXT) == [
         *((0, 3, "B-PER"), (4, 7, "I-PER"), (8, 12, "O")),
         *((13, 20, "B-LOC"), (21, 26, "I-LOC"), (26, 27, "O")),
     ]
-    model = TextGenerator(tiny_models, QUESTIONS)
+    model = report_networks.TextGenerator(tiny_models, reported.QUESTIONS)
     texts = ["answer: Ann Lee context: it", "answer: No context: " + TEXT * 3, "Dundee"]
     assert model.answers(texts) == [model.answers([text])[0] for text in texts]
     assert model.answers([]) == []
 
 
-def test_files_that_the_lock_does_not_name_and_models_of_another_form_are_refused(
-    models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_no_lock_are_refused(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(said: str) -> ModelUnavailable:
         with pytest.raises(ModelUnavailable, match=said) as caught:
-            TokenLabels(models, NAMES).warm_up()
+            report_networks.TokenLabels(models, reported.NAMES).warm_up()
         return caught.value
 
-    folder = models / NAMES.name
+    folder = models / reported.NAMES.name
     (folder / ".DS_Store").write_text("")  # hidden files and folders are no part of a model
     (folder / "onnx").mkdir()
-    TokenLabels(models, NAMES).warm_up()
+    report_networks.TokenLabels(models, reported.NAMES).warm_up()
     (folder / "adapter_config.json").write_text("{}")
     refused(r"names: adapter_config\.json")
     (folder / "adapter_config.json").unlink()
@@ -104,59 +74,59 @@ def test_files_that_the_lock_does_not_name_and_models_of_another_form_are_refuse
     weights.rename(folder / "pytorch_model.bin")
     lock_as_it_is(models)
     refused("cannot be loaded")
-    (models / LOCK).unlink()
+    (models / reported.LOCK).unlink()
     refused("is not the one")
 
     tokenizer = word_pieces([TEXT], lowercase=True)
-    save(models / RELEVANCE.name, tokenizer, distilbert(tokenizer, labels=3))
+    save(models / reported.RELEVANCE.name, tokenizer, distilbert(tokenizer, labels=3))
     # A tokenizer of sentence pieces is read by a package.
-    folder = models / QUESTIONS.name
+    folder = models / reported.QUESTIONS.name
     (folder / "tokenizer.json").rename(folder / "spiece.model")
     lock_as_it_is(models)
     with pytest.raises(ModelUnavailable, match="has 3 labels instead of two"):
-        PairClassifier(models, RELEVANCE).probabilities([("a", "b")])
+        report_networks.PairClassifier(models, reported.RELEVANCE).probabilities([("a", "b")])
     monkeypatch.setattr(report_networks, "find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="read by the package sentencepiece") as lacks:
-        TextGenerator(models, QUESTIONS).warm_up()
+        report_networks.TextGenerator(models, reported.QUESTIONS).warm_up()
     assert lacks.value.hint.endswith("sentencepiece==0.2.3")
 
 
-@cases("bad_locks", "lock")
-def test_a_damaged_lock_is_refused(tmp_path: Path, lock: object) -> None:
-    (tmp_path / LOCK).write_text(json.dumps(lock))
-    with pytest.raises(ModelUnavailable, match="is not a lock of models"):
-        TokenLabels(tmp_path, NAMES).warm_up()
+def test_a_damaged_lock_is_refused(tmp_path: Path) -> None:
+    for _, (lock,), _ in rows("bad_locks", ["lock"]):
+        (tmp_path / reported.LOCK).write_text(json.dumps(lock))
+        with pytest.raises(ModelUnavailable, match="is not a lock of models"):
+            report_networks.TokenLabels(tmp_path, reported.NAMES).warm_up()
 
 
-def test_stored_as_bytes_vectors_of_dpr_give_back_the_inner_products(
-    tiny_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_give_the_inner_products(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[object, list[float]] = {
         (LIGHT.title, LIGHT.text): [24, 0],
         (DUNDEE.title, DUNDEE.text): [0, 10],
         "Who?": [3, 4],
     }
 
-    def vectors(self: VectorNetwork, texts: Sequence[object], window: int) -> NDArray[np.float32]:
+    def vectors(
+        self: report_networks.VectorNetwork, texts: Sequence[object], window: int
+    ) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), HIDDEN), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             row[: len(known[text])] = known[text]
         return rows
 
-    monkeypatch.setattr(VectorNetwork, "vectors", vectors)
-    encoder = DprDocumentEncoder(tiny_models)
+    monkeypatch.setattr(report_networks.VectorNetwork, "vectors", vectors)
+    encoder = report_networks.DprDocumentEncoder(tiny_models)
     documents, _ = encoder.encode_documents([LIGHT, DUNDEE])
     assert np.linalg.norm(documents, axis=1) == pytest.approx(1)
     # 24 / 32 = 0.75; eight numbers share what is missing: sqrt((1 - 0.5625) / 8) = 0.2339.
     assert documents[0, :2] == pytest.approx([0.75, 0])
     assert documents[0, HIDDEN:] == pytest.approx([0.2339] * 8, abs=1e-4)
-    questions, lengths = DprQuestionEncoder(tiny_models).measured(["Who?"])
+    questions, lengths = report_networks.DprQuestionEncoder(tiny_models).measured(["Who?"])
     assert lengths == pytest.approx([5])
     assert questions[0, :3] == pytest.approx([0.6, 0.8, 0])
-    products = from_bytes(as_bytes(documents)) @ questions[0] * lengths[0] * LONGEST
+    products = from_bytes(as_bytes(documents)) @ questions[0] * lengths[0] * report_networks.LONGEST
     assert products == pytest.approx([72, 40], abs=0.5)
 
-    known[DUNDEE.title, DUNDEE.text] = [0, LONGEST]
+    known[DUNDEE.title, DUNDEE.text] = [0, report_networks.LONGEST]
     documents, _ = encoder.encode_documents([DUNDEE])
     assert documents[0, 1] == pytest.approx(1)
     known[DUNDEE.title, DUNDEE.text] = [0, 64]
@@ -165,10 +135,12 @@ def test_stored_as_bytes_vectors_of_dpr_give_back_the_inner_products(
     assert "Set LONGEST in" in refused.value.hint
 
 
-def test_vectors_depend_on_title_and_text_alone_and_sentences_have_those_of_zeros(
-    tiny_models: Path,
-) -> None:
-    encoder, questions = DprDocumentEncoder(tiny_models), DprQuestionEncoder(tiny_models)
+def test_vectors_depend_on_title_and_text_alone(tiny_models: Path) -> None:
+    """Sentences have those of zeros."""
+    encoder, questions = (
+        report_networks.DprDocumentEncoder(tiny_models),
+        report_networks.DprQuestionEncoder(tiny_models),
+    )
     assert encoder.query_encoder == questions.name != encoder.name
     assert encoder.dimension == questions.dimension == HIDDEN + 8
     copy = pickle.loads(pickle.dumps(encoder))  # another process can have it
@@ -182,10 +154,12 @@ def test_vectors_depend_on_title_and_text_alone_and_sentences_have_those_of_zero
     assert titled != pytest.approx(alone, abs=1e-5)
     assert encoder.encode_documents([])[0].shape == (0, HIDDEN + 8)
     texts = ["Skerrow", DUNDEE.text, long.text]
-    found = MPNetEncoder(tiny_models).encode(texts)
+    found = report_networks.MPNetEncoder(tiny_models).encode(texts)
     assert np.linalg.norm(found, axis=1) == pytest.approx(1)
     assert found[0] @ found[1] < 0.9999
-    assert MPNetEncoder(tiny_models).encode(texts[:1])[0] == pytest.approx(found[0], abs=1e-5)
+    assert report_networks.MPNetEncoder(tiny_models).encode(texts[:1])[0] == pytest.approx(
+        found[0], abs=1e-5
+    )
 
 
 @pytest.fixture(scope="module")
@@ -210,18 +184,11 @@ def opened(index: Path, unpacked: Path, models: Path | None) -> Retriever:
 
 
 @pytest.mark.models
-def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(
-    home: Path, unpacked: Path, tiny_models: Path
-) -> None:
+def test_a_claim_is_checked_by_these_models(home: Path, unpacked: Path, tiny_models: Path) -> None:
     seen: list[Progress] = []
     retriever = opened(home / "index", unpacked, tiny_models)
     report = retriever.check(CLAIM, "report", seen.append)
     document = claim_result(report).document()
-    assert json.loads(json.dumps(document)) == document
-    texts = {entry["id"]: entry["text"] for entry in document["documents"]}
-    assert document["evidence"]
-    for item in document["evidence"]:
-        assert texts[item["document"]][item["start"] : item["end"]] == item["sentence"]
     assert (document["recipe"], report.verdict.label, len(report.hops)) == ("report", SUPPORTS, 1)
     assert any("Looking for: Skerrow Light; Ann Lee" in step.message for step in seen)
     assert report.questions[-1].text == "Was Skerrow Light designed by Ann Lee?"
@@ -261,20 +228,18 @@ def test_the_commands_know_an_index_of_dpr_and_an_evaluation_needs_all_models(
     assert ended.returncode == 0, ended.stderr
     assert "7 documents" in ended.stdout
 
-    shutil.rmtree(models / RELEVANCE.name)
+    shutil.rmtree(models / reported.RELEVANCE.name)
     claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
     claims = write_json_lines(tmp_path / "claims.jsonl", claim)
     out = tmp_path / "out"
     arguments = ("--claims", claims, "--out", out, "--recipe", "report")
     ended = run(home, models, "evaluate", *arguments)
     assert ended.returncode == 1
-    assert f"lacks models of the report: {RELEVANCE.name}." in ended.stderr
+    assert f"lacks models of the report: {reported.RELEVANCE.name}." in ended.stderr
     assert not out.exists()  # the folder of results stays free
 
 
-def test_the_models_of_the_report_count_only_where_its_recipe_is_measured(
-    tmp_path: Path, tiny_models: Path
-) -> None:
+def test_they_count_only_where_their_recipe_is_measured(tmp_path: Path, tiny_models: Path) -> None:
     folders = ModelFolders(tmp_path, report=tiny_models)
     assert folders_used(["report", "bm25"], folders) == folders
     assert folders_used(["esoteric", "bm25"], folders) == ModelFolders(tmp_path)
@@ -282,21 +247,21 @@ def test_the_models_of_the_report_count_only_where_its_recipe_is_measured(
         folders_used(["report"], ModelFolders(tmp_path))
     names = _models_of(["report", "bm25"], folders, {})
     assert names[0] == judge_name(folders)
-    assert [name.split()[0] for name in names[1:]] == [model.name for model in REPORT_MODELS]
-    assert NAMES.name not in " ".join(_models_of(["esoteric"], folders, {}))
+    assert [name.split()[0] for name in names[1:]] == [
+        model.name for model in reported.REPORT_MODELS
+    ]
+    assert reported.NAMES.name not in " ".join(_models_of(["esoteric"], folders, {}))
 
 
 @pytest.mark.slow
 @pytest.mark.rare
-def test_a_classifier_is_trained_from_its_base_locked_and_not_replaced(
-    tmp_path: Path, tiny_models: Path
-) -> None:
+def test_a_classifier_is_trained_and_not_replaced(tmp_path: Path, tiny_models: Path) -> None:
     models, data = tmp_path / "models", tmp_path / "fever"
-    shutil.copytree(tiny_models / RELEVANCE.name, models / BASE.name)
+    shutil.copytree(tiny_models / reported.RELEVANCE.name, models / reported.BASE.name)
     claims, pages = [], []
+    more = ["It is tall .", "Ann Lee drew it .", "It stands ."]
     for number in range(10):
-        sentences = [f"Light {number} is red .", "It is tall .", "Ann Lee drew it .", "It stands ."]
-        pages.append(fever_page(f"Light_{number}", *sentences))
+        pages.append(fever_page(f"Light_{number}", f"Light {number} is red .", *more))
         evidence = [[[number, number, f"Light_{number}", 0]]]
         claim = {"id": number, "label": "SUPPORTS", "claim": f"Light {number} is red."}
         claims.append({**claim, "evidence": evidence})
@@ -312,8 +277,10 @@ def test_a_classifier_is_trained_from_its_base_locked_and_not_replaced(
     # The figures of each of the three epochs on the validation claim.
     assert [line["epoch"] for line in log] == [1, 2, 3]
     assert {"loss", "accuracy", "precision", "recall"} < log[0].keys()
-    verify(models, RELEVANCE.name)
-    found = PairClassifier(models, RELEVANCE).probabilities([("Light 1 is red.", "It is tall.")])
+    reported.verify(models, reported.RELEVANCE.name)
+    found = report_networks.PairClassifier(models, reported.RELEVANCE).probabilities(
+        [("Light 1 is red.", "It is tall.")]
+    )
     assert found.shape == (1,)
     again = run(tmp_path / "home", models, *command)
     assert again.returncode == 1

@@ -1,9 +1,7 @@
 """Models that write titles: the shipped one, and a tiny BART with random weights."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -105,14 +103,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def bart(folder: Path) -> Iterator[BartTitleModel]:
-    with pytest.MonkeyPatch.context() as patch:
-        precision = "retrieval.models.papers.bart._fastest_precision"
-        patch.setattr(precision, lambda: torch.float32)
-        yield BartTitleModel(folder)
-
-
 def whole_read(folder: Path, sentences: Sequence[str], prefix: Sequence[int]) -> np.ndarray:
     """What the model says comes next when nothing is remembered of the steps before."""
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -127,9 +117,10 @@ def whole_read(folder: Path, sentences: Sequence[str], prefix: Sequence[int]) ->
     return logits.log_softmax(dim=-1).numpy()
 
 
-def test_what_bart_remembers_of_a_prefix_changes_no_probability(
-    folder: Path, bart: BartTitleModel
-) -> None:
+def test_what_bart_remembers_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    precision = "retrieval.models.papers.bart._fastest_precision"
+    monkeypatch.setattr(precision, lambda: torch.float32)
+    bart = BartTitleModel(folder)
     assert (bart.markup.title_begin, bart.markup.title_end) == (BEGIN, END)
     reading = bart.read(CLAIM, [LAMP])
     # Three beams that cross: the second call's rows come from the first, last and first one.
@@ -139,11 +130,7 @@ def test_what_bart_remembers_of_a_prefix_changes_no_probability(
         for row, prefix in zip(reading.next_tokens(prefixes), prefixes, strict=True):
             wanted = whole_read(folder, [f"[Lamp] {LAMP[1]}"], prefix)
             assert row == pytest.approx(wanted, abs=1e-4)
-
-
-def test_bart_decodes_the_numbers_of_sentences_and_the_title_together(
-    folder: Path, bart: BartTitleModel
-) -> None:
+    # It decodes the numbers of sentences and the title together.
     pairs = [LAMP, ("Pier", "It is red.")]
     reading = bart.read(CLAIM, pairs)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -167,9 +154,7 @@ def test_bart_decodes_the_numbers_of_sentences_and_the_title_together(
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_a_folder_of_bart_without_a_file_or_with_a_damaged_one_is_refused(
-    folder: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_damaged_folder_of_bart_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     (copy / name).write_bytes((folder / name).read_bytes()[:40])
     with pytest.raises(ModelUnavailable, match=r"is not that of a BART|cannot be loaded"):

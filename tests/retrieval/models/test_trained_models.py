@@ -1,7 +1,5 @@
 """The shipped models: what NumPy makes of a body's states, and what they are made and known by."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -16,13 +14,7 @@ from torch import nn
 
 from research.benchmarks.torch_network import TorchNetwork
 from research.training.dense import encoded, packaged_query_network
-from research.training.networks.encoders import (
-    add_delta,
-    packaged_verifier,
-    pair_tokenizer,
-    row_tokenizer,
-    trained_classifier,
-)
+from research.training.networks import encoders
 from research.training.prover import packaged_proof_network, proof_inputs
 from retrieval.errors import ModelUnavailable
 from retrieval.models import shipped, trained_model
@@ -51,7 +43,7 @@ PAIRS = [
 
 
 def trained(module: nn.Module, folder: Path) -> None:
-    add_delta(module, folder, trained_model.read_config(folder)["sha256"])
+    encoders.add_delta(module, folder, trained_model.read_config(folder)["sha256"])
     module.train(False)
 
 
@@ -70,8 +62,8 @@ def calibrated(folder: Path, logits: torch.Tensor) -> Array:
 
 @pytest.mark.models
 def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> None:
-    module, small = trained_classifier(shipped.RELEVANCE_MODEL), shipped.relevance_model()
-    inputs = pair_tokenizer()(
+    module, small = encoders.trained_classifier(shipped.RELEVANCE_MODEL), shipped.relevance_model()
+    inputs = encoders.pair_tokenizer()(
         *zip(*PAIRS, strict=True), padding=True, return_tensors="pt", return_token_type_ids=False
     )
     with torch.inference_mode():
@@ -81,9 +73,12 @@ def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> 
     assert small.probabilities([]).shape == (0, 3)
     assert (small.fits(*PAIRS[0]), small.fits(CLAIM, PAIRS[0][1] * 40)) == (True, False)
 
-    module, large = packaged_verifier(unpacked, LABELS), shipped.verifier(unpacked, in_search=False)
+    module, large = (
+        encoders.packaged_verifier(unpacked, LABELS),
+        shipped.verifier(unpacked, in_search=False),
+    )
     trained(module, shipped.VERIFIER)
-    tokenizer = pair_tokenizer(mpnet_folder(unpacked))
+    tokenizer = encoders.pair_tokenizer(mpnet_folder(unpacked))
     inputs = tokenizer(*zip(*PAIRS, strict=True), padding=True, return_tensors="pt")
     with torch.inference_mode():
         logits = module(inputs["input_ids"], inputs["attention_mask"]).logits
@@ -92,17 +87,13 @@ def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> 
 
 
 @pytest.mark.models
-def test_queries_are_encoded_as_by_the_network_in_training() -> None:
+def test_queries_and_spans_are_read_as_by_the_networks_in_training() -> None:
     module, model = packaged_query_network(), QueryEncoder(shipped.DENSE)
     trained(module, shipped.DENSE)
     fed_by(model, module.distilbert)
     queries = [(CLAIM, []), (CLAIM, [DESIGNED, CITY]), ("Cats sleep.", [CITY])]
-    expected = encoded(module, row_tokenizer(256), queries, 256)
+    expected = encoded(module, encoders.row_tokenizer(256), queries, 256)
     assert np.allclose(model.encode(queries), expected, atol=1e-4)
-
-
-@pytest.mark.models
-def test_spans_are_read_as_by_the_network_in_training() -> None:
     module, model = packaged_proof_network(), ProofModel(shipped.PROVER)
     trained(module, shipped.PROVER)
     fed_by(model, module.distilbert)
@@ -110,7 +101,7 @@ def test_spans_are_read_as_by_the_network_in_training() -> None:
     spans = [(0, 13), (18, 26), (30, 37), (41, 45), (45, 45)]
     window = config["max_tokens"]
     for evidence in ("Dundee : It is a city. [SEP] Holm : Hm.", "", "oak " * 400):
-        inputs = proof_inputs(row_tokenizer(window), [CLAIM], [spans], [evidence], window)
+        inputs = proof_inputs(encoders.row_tokenizer(window), [CLAIM], [spans], [evidence], window)
         with torch.inference_mode():
             logits = module(inputs)
         reading = model.read(CLAIM, spans, evidence)
@@ -127,8 +118,7 @@ def test_spans_are_read_as_by_the_network_in_training() -> None:
 
 def changed(tmp_path: Path, **values: object) -> Path:
     """Copy the relevance model with another configuration."""
-    folder = tmp_path / "relevance"
-    shutil.copytree(shipped.RELEVANCE_MODEL, folder)
+    folder = Path(shutil.copytree(shipped.RELEVANCE_MODEL, tmp_path / "relevance"))
     (folder / "config.json").write_text(json.dumps(trained_model.read_config(folder) | values))
     return folder
 
@@ -137,12 +127,9 @@ def changed(tmp_path: Path, **values: object) -> Path:
 def test_in_a_search_undecided_is_biased_and_a_verdict_has_a_fit_of_its_own(tmp_path: Path) -> None:
     config = trained_model.read_config(shipped.RELEVANCE_MODEL)
     supports, refutes, undecided = config.get("bias", [0.0, 0.0, 0.0])
-    in_search = {
-        "temperature": config["temperature"],
-        "bias": [supports, refutes, undecided + 0.5],
-        "verdict": {"together": 0.25, "undecided": -0.5},
-    }
-    folder = changed(tmp_path, in_search=in_search)
+    bias, fit = [supports, refutes, undecided + 0.5], {"together": 0.25, "undecided": -0.5}
+    given = {"temperature": config["temperature"], "bias": bias}
+    folder = changed(tmp_path, in_search={**given, "verdict": fit})
     given, found = (CrossEncoder(folder, MiniLM(), way) for way in (False, True))
     assert given.verdict_fit == VerdictFit()
     assert found.verdict_fit == VerdictFit(together=0.25, undecided=-0.5)
@@ -236,9 +223,7 @@ def test_spans_and_evidence_are_marked_token_by_token_and_the_evidence_is_cut() 
     assert not alone.evidence.any()
 
 
-def test_results_of_other_models_have_another_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_models_have_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "MODELS", tmp_path)
 
     def digest(**models: Any) -> str:
@@ -266,19 +251,13 @@ def test_results_of_other_models_have_another_digest(
     assert len({*digests, *before, *after}) == 11
 
 
-def test_a_verdict_names_the_verifier_and_a_recipe_is_read_by_the_models_of_its_stages(
-    tmp_path: Path,
-) -> None:
+def test_a_verdict_names_the_verifier_and_a_recipe_has_its_models(tmp_path: Path) -> None:
     name = shipped.judge_name(ModelFolders(tmp_path))
     assert name == trained_model.version_of(trained_model.read_config(shipped.VERIFIER))
     assert name.startswith("MPNet verifier ")
     relevance, path = shipped.RELEVANCE_MODEL, shipped.PATH
-    for recipe, folders in {
-        "esoteric": [relevance, shipped.VERIFIER],
-        "m3": [relevance, path, shipped.VERIFIER],
-        "combined": [relevance, path, shipped.VERIFIER, shipped.PROVER],
-        "fer": [relevance, shipped.VERIFIER],
-        "report": [shipped.VERIFIER],
-        "card": [shipped.VERIFIER],
-    }.items():
-        assert shipped.reading_models(RECIPES[recipe]) == folders
+    models = {"m3": [relevance, path], "combined": [relevance, path]}
+    models |= {"esoteric": [relevance], "fer": [relevance], "report": [], "card": []}
+    for recipe, folders in models.items():
+        proofs = [shipped.PROVER] if recipe == "combined" else []
+        assert shipped.reading_models(RECIPES[recipe]) == [*folders, shipped.VERIFIER, *proofs]

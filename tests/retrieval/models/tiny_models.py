@@ -1,25 +1,17 @@
 """Classifiers and a BART, small enough to be made in a test, with random weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
-from transformers import (
-    AutoConfig,
-    AutoModelForSequenceClassification,
-    BartConfig,
-    BartForConditionalGeneration,
-    PreTrainedTokenizerFast,
-)
 
 from tests.support.islands import TEXTS
 
@@ -43,19 +35,19 @@ def write_tiny_classifier(
     """Write the files of a model with these labels that knows the words of the texts; return it."""
     tokenizer = _tokenizer(texts)
     torch.manual_seed(seed)
-    config = AutoConfig.for_model(
+    config = transformers.AutoConfig.for_model(
         architecture,
         vocab_size=len(tokenizer),
         id2label=dict(enumerate(labels)),
         label2id={label: number for number, label in enumerate(labels)},
         **_SIZES["all"] | _SIZES.get(architecture, {}),
     )
-    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
+    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
+def _tokenizer(texts: Sequence[str]) -> transformers.PreTrainedTokenizerFast:
     split = Whitespace()
     words = {word for text in texts for word, _ in split.pre_tokenize_str(text.lower())}
     vocabulary = {word: number for number, word in enumerate([*_SPECIAL, *sorted(words)])}
@@ -67,13 +59,8 @@ def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 0), ("[SEP]", 2)],
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        cls_token="[CLS]",
-        pad_token="[PAD]",
-        sep_token="[SEP]",
-        unk_token="[UNK]",
-    )
+    marks = {f"{name}_token": f"[{name.upper()}]" for name in ("cls", "pad", "sep", "unk")}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks)
 
 
 def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
@@ -82,13 +69,9 @@ def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
     tokenizer.train_from_iterator(
         texts, vocab_size=300, show_progress=False, special_tokens=["<s>", "<pad>", "</s>", "<unk>"]
     )
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer._tokenizer,
-        bos_token="<s>",
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
-    ).save_pretrained(folder)
+    marks = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer, **marks)
+    fast.save_pretrained(folder)
     torch.manual_seed(0)
-    config = BartConfig(vocab_size=tokenizer.get_vocab_size(), **_SIZES["generating"])
-    BartForConditionalGeneration(config).save_pretrained(folder)
+    config = transformers.BartConfig(vocab_size=tokenizer.get_vocab_size(), **_SIZES["generating"])
+    transformers.BartForConditionalGeneration(config).save_pretrained(folder)

@@ -1,7 +1,5 @@
 """The report's models, small enough to be made in a test: real architectures, made-up weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The whole way of a claim, with the real models, over small corpora."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -9,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,16 +37,10 @@ DESIGNED, LIT = "Skerrow Light was designed by Ann Lee.", "Skerrow Light was fir
 ENGINEER = "The designer of Skerrow Light was a Scottish engineer."
 STAMPS = "The designer of Skerrow Light collected stamps."
 CLAIMS = [
-    DESIGNED,
-    ENGINEER,
-    LIT,
+    *(DESIGNED, ENGINEER, LIT),
     "灯台" * 240,  # in another script, and longer than the window of a model
-    "Ann Lee collected stamps from France.",
-    "skerrow light is painted red and white",
-    "Is Dundee in Scotland?",
-    '<b>Ann Lee</b> " OR 1=1 -- *?:()',
-    "word " * 100,
-    "Ok",
+    *("Ann Lee collected stamps from France.", "skerrow light is painted red and white"),
+    *("Is Dundee in Scotland?", '<b>Ann Lee</b> " OR 1=1 -- *?:()', "word " * 100, "Ok"),
 ]
 every_recipe = pytest.mark.parametrize("recipe", list(SHIPPED))
 
@@ -77,9 +70,7 @@ def test_the_verdict_rests_on_the_sentence_that_decides(
 
 
 @every_recipe
-def test_sentences_and_parts_of_the_claim_are_cut_out_by_their_offsets(
-    retriever: Retriever, recipe: str
-) -> None:
+def test_sentences_and_parts_are_cut_out_by_offsets(retriever: Retriever, recipe: str) -> None:
     for claim in CLAIMS if recipe == "combined" else CLAIMS[:4]:
         report = checked(retriever, claim, recipe)
         assert_quoted(report)
@@ -125,21 +116,7 @@ def assert_quoted(report: Report) -> None:
     assert json.loads(json.dumps(document)) == document
 
 
-def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
-    retriever: Retriever,
-) -> None:
-    report = checked(retriever, STAMPS)
-    assert [hop.hop for hop in report.hops] == [1, 2]
-    assert not report.hops[0].sufficient
-    found = {ranked.document.title: ranked for ranked in report.documents}
-    assert found["Skerrow Light"].hop == 1
-    lee = found["Ann Lee"]
-    assert (lee.found_by, lee.hop, lee.led_by) == (("mention",), 2, SentenceKey("Skerrow_Light", 1))
-
-
-def test_the_stance_of_every_sentence_is_the_verifiers(
-    retriever: Retriever, unpacked: Path
-) -> None:
+def test_the_stance_of_a_sentence_is_the_verifiers(retriever: Retriever, unpacked: Path) -> None:
     # With this share, readings of sentences about something else keep their probabilities.
     recipe = replace(RECIPES["esoteric"], settings=RetrievalConfig(other_subject_share=1.0))
     found = retriever.follow(recipe, ENGINEER, lambda _: None).evidence
@@ -151,9 +128,15 @@ def test_the_stance_of_every_sentence_is_the_verifiers(
         assert item.opinion == pytest.approx(opinion, abs=0.02)  # batches differ in the last digits
 
 
-def test_a_sentence_that_is_not_among_the_best_is_read_with_one_that_it_completes(
-    retriever: Retriever,
-) -> None:
+def test_what_is_open_is_looked_for_or_read_with_what_it_completes(retriever: Retriever) -> None:
+    report = checked(retriever, STAMPS)
+    assert [hop.hop for hop in report.hops] == [1, 2]
+    assert not report.hops[0].sufficient
+    found = {ranked.document.title: ranked for ranked in report.documents}
+    assert found["Skerrow Light"].hop == 1
+    lee = found["Ann Lee"]
+    assert (lee.found_by, lee.hop, lee.led_by) == (("mention",), 2, SentenceKey("Skerrow_Light", 1))
+    # A sentence that is not among the best is read with one that it completes.
     # One sentence alone is verified, and it does not settle the claim: either says a half.
     settings = RetrievalConfig(verified_sentences=1, path_leads=1)
     recipe = replace(RECIPES["combined"], max_hops=1, settings=settings)
@@ -170,20 +153,7 @@ def test_a_question_for_a_thing_has_no_verdict_and_says_what_to_do(retriever: Re
     assert {item.stance for item in report.evidence} == {NOT_ENOUGH_INFO}
 
 
-def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
-    def result_of(report: Report) -> object:
-        document = claim_result(report).document()
-        return {key: value for key, value in document.items() if key != "seconds"}
-
-    for claim in (LIT, ENGINEER, DESIGNED):
-        assert result_of(check(retriever, claim, "esoteric")) == result_of(
-            checked(retriever, claim)
-        )
-
-
-def test_what_is_no_claim_no_recipe_and_no_index_is_refused(
-    retriever: Retriever, tmp_path: Path
-) -> None:
+def test_what_is_no_claim_recipe_or_index_is_refused(retriever: Retriever, tmp_path: Path) -> None:
     with pytest.raises(InvalidClaim):
         checked(retriever, "  ")
     with pytest.raises(UnknownRecipe, match="Use one of: combined, esoteric"):
@@ -192,7 +162,15 @@ def test_what_is_no_claim_no_recipe_and_no_index_is_refused(
         Retriever(tmp_path, tmp_path, threads=2, folders=ModelFolders(tmp_path)).warm_up()
 
 
-def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever) -> None:
+def test_no_state_reaches_the_next_claim(retriever: Retriever, index: Path) -> None:
+    def result_of(report: Report) -> object:
+        document = claim_result(report).document()
+        return {key: value for key, value in document.items() if key != "seconds"}
+
+    for claim in (LIT, ENGINEER, DESIGNED):
+        again = check(retriever, claim, "esoteric")
+        assert result_of(again) == result_of(checked(retriever, claim))
+    # An index that was swapped is noticed.
     assert not retriever.stale()
     current = index / "current"
     target = current.readlink()
@@ -244,9 +222,7 @@ def test_what_is_read_together_is_shown_together(
 
 
 @cases("checks", "claim", "notices")
-def test_a_notice_says_that_a_text_is_older_than_what_the_claim_is_about(
-    town: Retriever, claim: str, notices: list[str]
-) -> None:
+def test_a_notice_says_that_a_text_is_old(town: Retriever, claim: str, notices: Any) -> None:
     result = claim_result(check(town, claim))
     assert list(result.notices) == notices
     best = result.selected[0]
@@ -257,9 +233,7 @@ def test_a_notice_says_that_a_text_is_older_than_what_the_claim_is_about(
 # --- evidence that was copied, that disagrees or is about something else
 
 
-def test_copies_have_one_place_and_leave_one_for_the_text_that_contradicts_them(
-    tmp_path: Path, unpacked: Path
-) -> None:
+def test_copies_have_one_place_beside_what_contradicts_them(tmp_path: Path, unpacked: Path) -> None:
     said = "The brewery of Holmstead has 120 employees."
     other = "The brewery of Holmstead employs 45 people since its second hall was closed."
     texts = {**{f"Morning paper {n}": said for n in range(1, 8)}, "Holmstead weekly": other}
@@ -308,9 +282,11 @@ def over_pages(corpus: str, folder: Path, unpacked: Path) -> Retriever:
     return retriever_over(open_corpus(f"jsonl:{source}"), folder, unpacked)
 
 
+RARE = {True: [pytest.mark.rare], False: []}
+
+
 @pytest.mark.parametrize(
-    "corpus",
-    [pytest.param(c, marks=[pytest.mark.rare] if c.endswith("for all") else []) for c in CORPORA],
+    "corpus", [pytest.param(name, marks=RARE[name.endswith("for all")]) for name in CORPORA]
 )
 def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpacked: Path) -> None:
     odd = over_pages(corpus, tmp_path, unpacked)
@@ -322,7 +298,6 @@ def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpac
     if corpus == "evidence longer than any window":
         (notice,) = check(odd, "The harbour wall of Ostrell was mended.", "esoteric").notices
         number = re.fullmatch(r"Only the first (\d+) words of the sentences were read .*", notice)
-        assert number is not None
         assert 100 < int(number[1]) < len(LONG.split())
 
 

@@ -1,7 +1,5 @@
 """Claims checked in several corpora, by models of the user, and in pipelines of Haystack."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -29,17 +27,15 @@ from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report
 from retrieval.words import ABOUT_OWN, DECIDED_BY_OWN
 from tests.retrieval.index.pages import ListCorpus
 from tests.retrieval.llm_judge.chat_server import chat_server, says, verdict
-from tests.retrieval.models.tiny_models import write_tiny_bart, write_tiny_classifier
+from tests.retrieval.models.tiny_models import NLI, write_tiny_bart, write_tiny_classifier
 from tests.support.encoders import WordEncoder
 from tests.support.islands import TEXTS
 
 pytestmark = pytest.mark.models
 
-OWNER = Page(
-    "deed.pdf", "Deed", None, "Skerrow Light was sold to Tom Berg in 1960.", source="deed.pdf"
-)
-LATER = Page("deed.pdf", "Deed", None, "Skerrow Light was sold to Ida Holm in 1960.")
 CLAIM = "Skerrow Light was sold to Tom Berg in 1960."
+OWNER = Page("deed.pdf", "Deed", None, CLAIM, source="deed.pdf")
+LATER = Page("deed.pdf", "Deed", None, CLAIM.replace("Tom Berg", "Ida Holm"))
 
 
 def build(folder: Path, page: Page, content: str = "1") -> None:
@@ -49,22 +45,15 @@ def build(folder: Path, page: Page, content: str = "1") -> None:
 @pytest.fixture
 def retriever(index: Path, unpacked: Path, tmp_path: Path) -> Retriever:
     build(tmp_path / "papers", OWNER)
-    return Retriever(
-        index,
-        tmp_path,
-        threads=2,
-        folders=ModelFolders(unpacked),
-        own_corpus=lambda name: OwnCorpus(name, name.title(), tmp_path / name),
-    )
+    own = {"own_corpus": lambda name: OwnCorpus(name, name.title(), tmp_path / name)}
+    return Retriever(index, tmp_path, threads=2, folders=ModelFolders(unpacked), **own)
 
 
 def check(retriever: Retriever, claim: str, *corpora: str) -> Report:
     return retriever.check(claim, "esoteric", lambda _: None, corpora or None)
 
 
-def test_a_claim_is_checked_in_the_corpora_that_it_names_also_when_they_change(
-    retriever: Retriever, tmp_path: Path
-) -> None:
+def test_a_claim_is_checked_in_corpora_of_its_choice(retriever: Retriever, tmp_path: Path) -> None:
     alone = check(retriever, CLAIM, "papers")
     assert alone.verdict.label == SUPPORTS
     assert alone.evidence[0].sentence.document_id == "papers:deed.pdf"
@@ -82,9 +71,7 @@ def test_a_claim_is_checked_in_the_corpora_that_it_names_also_when_they_change(
         assert "Index it again" in error.value.hint
 
 
-def test_ones_own_papers_come_first_and_the_default_corpus_is_asked_what_they_leave_open(
-    retriever: Retriever,
-) -> None:
+def test_ones_own_papers_come_before_the_default_corpus(retriever: Retriever) -> None:
     told: list[str] = []
 
     def both(claim: str) -> Report:
@@ -134,9 +121,7 @@ def test_what_is_about_ones_own_papers_is_not_decided_by_a_text_about_something_
 # --- the user's own models
 
 
-def test_the_users_own_bart_generates_the_titles(
-    index: Path, unpacked: Path, tmp_path: Path
-) -> None:
+def test_the_users_own_bart_generates_titles(index: Path, unpacked: Path, tmp_path: Path) -> None:
     write_tiny_bart(tmp_path, [*TEXTS, *TEXTS.values()])
     retriever = Retriever(index, tmp_path, threads=2, folders=ModelFolders(unpacked, bart=tmp_path))
     recipe = replace(RECIPES["esoteric"], next=("generation",))
@@ -147,17 +132,14 @@ def test_the_users_own_bart_generates_the_titles(
     assert {ranked.found_by for ranked in later} == {("generation",)}
 
 
-@pytest.mark.parametrize(
-    ("recipe", "labels"),
-    [
-        ("combined", ("contradiction", "neutral", "entailment")),
-        ("fer", ("not_entailment", "entailment")),
-    ],
-)
-def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_name(
-    index: Path, unpacked: Path, tmp_path: Path, recipe: str, labels: tuple[str, ...]
+LABELS = {"combined": NLI, "fer": ("not_entailment", "entailment")}
+
+
+@pytest.mark.parametrize("recipe", LABELS)
+def test_the_users_own_verifier_labels_the_evidence_and_names_the_verdict(
+    index: Path, unpacked: Path, tmp_path: Path, recipe: str
 ) -> None:
-    folder = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2", labels)
+    folder = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2", LABELS[recipe])
     folders = ModelFolders(unpacked, verifier=folder)
     retriever = Retriever(index, tmp_path, threads=2, folders=folders)
     retriever.warm_up(RECIPES[recipe])
@@ -175,9 +157,7 @@ def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_na
         assert item.opinion == pytest.approx(opinion, abs=1e-4)
 
 
-def test_recipes_have_the_judges_that_they_name_side_by_side(
-    index: Path, unpacked: Path, tmp_path: Path
-) -> None:
+def test_recipes_have_judges_that_they_name(index: Path, unpacked: Path, tmp_path: Path) -> None:
     own = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2")
     with chat_server() as chat:
         chat.answers(says(verdict("REFUTES", (1,), "It was red.")))
@@ -196,9 +176,8 @@ def test_recipes_have_the_judges_that_they_name_side_by_side(
         assert judge(SHIPPED, NO_MODEL) == shipped
         # The settings name its server and its key; a recipe names a model there.
         assert chat.requests == []
-        assert [judge(SHIPPED, None), judge(SHIPPED, "large")] == [
-            *(f"{model} at {chat.host}" for model in ("small", "large"))
-        ]
+        judges = [judge(SHIPPED, None), judge(SHIPPED, "large")]
+        assert judges == [f"{model} at {chat.host}" for model in ("small", "large")]
         assert [one.body["model"] for one in chat.requests] == ["small", "large"]
 
 
@@ -223,9 +202,7 @@ def test_a_haystack_pipeline_finds_what_the_function_finds(resources: Resources)
         assert over.hops == report.hops
         assert over.verdict.label == report.verdict.label
     assert len(over.hops) > 1
-
-
-def test_the_retriever_hands_the_selected_sentences_on_as_documents(resources: Resources) -> None:
+    # The retriever hands the selected sentences on as documents.
     pipeline = Pipeline()
     retriever = EvidenceRetriever(pipeline_over(resources, RECIPES["esoteric"]))
     pipeline.add_component("evidence", retriever)

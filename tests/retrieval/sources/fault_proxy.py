@@ -1,17 +1,15 @@
 """A proxy before a wiki that answers as wikis and networks do on bad days."""
 
-from __future__ import annotations
-
 import http.client
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TypeAlias
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
-Fault: TypeAlias = Callable[[BaseHTTPRequestHandler], None]
+from tests.support.web_server import Page as Fault
+from tests.support.web_server import page, web_server
 
 
 class FaultProxy:
@@ -34,56 +32,34 @@ def fault_proxy(wiki: str) -> Iterator[FaultProxy]:
     host = urlsplit(wiki).netloc
     lock, now = threading.Lock(), [0]
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            with lock:
-                now[0] += 1
-                proxy.most = max(proxy.most, now[0])
-                proxy.asked.append((self.path, dict(self.headers.items())))
-                fault = proxy.faults.pop(0) if proxy.faults else proxy.always
-            with suppress(OSError):
-                (fault or pass_on)(self)
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        with lock:
+            now[0] += 1
+            proxy.most = max(proxy.most, now[0])
+            proxy.asked.append((handler.path, dict(handler.headers.items())))
+            fault = proxy.faults.pop(0) if proxy.faults else proxy.always
+        try:
+            (fault or pass_on)(handler)
+        finally:
             with lock:
                 now[0] -= 1
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     def pass_on(handler: BaseHTTPRequestHandler) -> None:
         connection = http.client.HTTPConnection(host, timeout=30)
         connection.request("GET", handler.path, headers=dict(handler.headers.items()))
         answer = connection.getresponse()
         packed = answer.headers.get("Content-Encoding")
-        send(
-            handler,
-            answer.read(),
-            answer.status,
-            **({"Content_Encoding": packed} if packed else {}),
-        )
+        more = {"Content_Encoding": packed} if packed else {}
+        page(answer.read(), "", answer.status, **more)(handler)
         connection.close()
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    proxy = FaultProxy(server.server_port)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    with web_server(answer) as server:
+        proxy = FaultProxy(server.port)
         yield proxy
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def send(handler: BaseHTTPRequestHandler, body: bytes, status: int = 200, **headers: str) -> None:
-    handler.send_response(status)
-    for name, value in headers.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
 
 
 def answers(body: bytes, status: int = 200, **headers: str) -> Fault:
-    return lambda handler: send(handler, body, status, **headers)
+    return page(body, "", status, **headers)
 
 
 def cut(handler: BaseHTTPRequestHandler) -> None:

@@ -1,8 +1,7 @@
 """The stages that decide, with models that say what a test tells them."""
 
-from __future__ import annotations
-
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from retrieval import types
 from retrieval.corpora.corpus import Page
 from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.shipped import verifier
@@ -25,14 +25,8 @@ from retrieval.types import (
     REFUTES,
     SUPPORTS,
     Evidence,
-    EvidenceSpan,
     Label,
-    Mutation,
     Opinion,
-    Proof,
-    SentenceKey,
-    Span,
-    Verdict,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.support.cases import cases, rules, whole_cases
@@ -47,7 +41,7 @@ def titles(found: Sequence[Evidence]) -> list[str]:
     return [item.title for item in found]
 
 
-def keys(found: Sequence[Evidence]) -> list[SentenceKey]:
+def keys(found: Sequence[Evidence]) -> list[types.SentenceKey]:
     return [item.key for item in found]
 
 
@@ -67,8 +61,6 @@ PIER = evidence("Pier", "It was built by Ida Holm.", 0.9, SUPPORTS)
 QUAY = evidence("Quay", "It was built by bees.", 0.8, REFUTES)
 HOLM = evidence("Ida Holm", "She kept bees.", 0.7, REFUTES)
 BOAT = evidence("Boat", "It is blue.", 0.6, SUPPORTS)
-
-
 NAMED = Names(pier=PIER, quay=QUAY, holm=HOLM, boat=BOAT)
 text = NAMED.text
 UNDECIDED = (0.1, 0.0, 0.9)
@@ -91,7 +83,7 @@ def verified(
 
 
 @cases("verification", "found", "says", "limit", "asked", "order")
-def test_the_best_sentences_and_their_paths_are_read_and_ordered_by_what_the_verifier_says(
+def test_the_best_sentences_and_paths_are_read_and_ordered_by_the_verifier(
     found: list[str], says: dict[str, Opinion], limit: int, asked: list[str], order: list[str]
 ) -> None:
     said = {text(name): opinion for name, opinion in says.items()}
@@ -102,7 +94,7 @@ def test_the_best_sentences_and_their_paths_are_read_and_ordered_by_what_the_ver
         assert item.opinion == pytest.approx(tuple(says[name]))
 
 
-def test_sentences_of_a_path_are_read_from_its_end_each_with_its_context() -> None:
+def test_paths_are_read_from_their_end_and_what_an_earlier_hop_read_is_kept() -> None:
     names = Names(
         pier=replace(PIER, context_before="Who built it?"),
         holm=replace(HOLM, context_after="That is not true."),
@@ -117,9 +109,7 @@ def test_sentences_of_a_path_are_read_from_its_end_each_with_its_context() -> No
     assert names.of(state.evidence) == ["pier", "holm", "boat<holm<pier"]
     # Each comes as early as the path that it is on.
     assert [item.score for item in state.evidence] == [0.0, 0.0, 1.0]
-
-
-def test_what_an_earlier_hop_read_is_kept_and_not_asked_for_again() -> None:
+    # What an earlier hop read is not asked for again.
     found = NAMED.items(["pier", "holm"])
     said = {text("pier"): (0.25, 0.0, 0.75), text("holm"): (0.125, 0.0, 0.875)}
     first, _ = verified(said, *found)
@@ -136,9 +126,7 @@ def test_what_an_earlier_hop_read_is_kept_and_not_asked_for_again() -> None:
     assert NAMED.of(third.evidence) == ["pier", "holm<pier", "quay", "boat"]
 
 
-def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list(
-    parser: EnglishParser,
-) -> None:
+def test_a_sentence_about_someone_else_settles_nothing(parser: EnglishParser) -> None:
     claim = ClaimState("Ida Holm kept bees.", parser.parse("Ida Holm kept bees."))
     names = Names(
         berg=evidence("Eva Berg", "She kept no bees.", 0.9, REFUTES),
@@ -195,11 +183,8 @@ def test_the_best_paths_are_read_if_no_sentence_settles_the_claim(
 def supports(supported: Mapping[str, float]) -> Says:
     """A verifier that supports some claims, whatever it reads, and no others."""
 
-    def say(claim: str, _: str) -> Opinion:
-        share = supported.get(claim, 0.1)
-        return share, 0.0, 1 - share
-
-    return Says(say)
+    shares = defaultdict(lambda: 0.1, supported)
+    return Says(lambda claim, _: (shares[claim], 0.0, 1 - shares[claim]))
 
 
 def ruled(parser: EnglishParser, says: object, claim: str, **found: Any) -> ClaimState:
@@ -215,9 +200,7 @@ PASS = evidence("Ober Inn", "Ober has an inn below the pass to Lund.", 0.9, NOT_
 BOTH = {"Ober is 4,212 metres high.": 0.9, "Lund is 3,900 m high.": 0.8}
 
 
-def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
-    parser: EnglishParser,
-) -> None:
+def test_a_comparison_is_decided_by_two_halves_and_not_without_both(parser: EnglishParser) -> None:
     read = (OBER, LUND, PASS)
     documents = tuple(ranked(item.title, item.sentence.text) for item in read)
     found = {"read": read, "evidence": (PASS, LUND), "documents": documents}
@@ -234,9 +217,7 @@ def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     )
     # The verdict says the arithmetic and names it beside the verifier.
     selected = replace(state, evidence=tuple(map(chosen, state.evidence)))
-    unsure = Says(lambda *_: (0.6, 0.1, 0.3))
-    verdict = after("verdict", selected, models={"verifier": unsure}).state.verdict
-    assert verdict is not None
+    verdict = verdict_of(Says(lambda *_: (0.6, 0.1, 0.3)), selected)
     assert verdict.judge == "a judge + quantities"
     assert verdict.rationale.endswith("Lund is 3,900 m high).")
     # One sentence may give both.
@@ -249,9 +230,7 @@ def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     guessed = (guess, replace(PASS, opinion=(0, 0.8, 0.2)))
     state = ruled(parser, supports(BOTH), HIGHER, read=(OBER, LUND, PASS), evidence=guessed)
     assert [item.decides for item in state.evidence] == [SUPPORTS, NOT_ENOUGH_INFO, REFUTES]
-
-
-def test_without_both_halves_nothing_is_decided(parser: EnglishParser) -> None:
+    # Without both halves nothing is decided.
     for claim, lund, supported in (
         (HIGHER, LUND, {"Ober is 4,212 metres high.": 0.9}),  # the other half is not given
         (HIGHER, replace(LUND, context_after="That is wrong."), BOTH),
@@ -277,19 +256,19 @@ def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: 
 
 def chosen_of(settings: dict[str, Any], evidence: list[Any]) -> list[str]:
     """The titles of what is selected, in the order of the evidence."""
-    found, spans = items(evidence), (Span("pier", 4, 8, "noun chunk"),)
+    found, spans = items(evidence), (types.Span("pier", 4, 8, "noun chunk"),)
     state = state_of("The pier is long.", spans=spans, evidence=found, read=found)
-    limits = {"selection_share": 0.5, "selection_limit": 5, **settings}
-    made = after("selection", state, **limits).state
+    limits = {"selection_share": 0.5, "selection_limit": 5}
+    made = after("selection", state, **limits | settings).state
     assert set(keys(made.selected)) == made.selection
     return titles(made.selected)
 
 
 def proved(evidence: list[Any], used: list[str]) -> list[str]:
     """What is selected where these documents are used by a part of the proof."""
-    spans = (EvidenceSpan(title, 0, 0, 6) for title in used)
-    rests = (Mutation((0, 1), EQUIVALENCE, span) for span in spans)
-    proof = Proof((*rests, Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
+    spans = (types.EvidenceSpan(title, 0, 0, 6) for title in used)
+    rests = (types.Mutation((0, 1), EQUIVALENCE, span) for span in spans)
+    proof = types.Proof((*rests, types.Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
     state = state_of("The pier is long.", evidence=items(evidence), proof=proof)
     return titles(after("selection:proved", state, unproved_share=0.6).state.selected)
 
@@ -325,7 +304,7 @@ def bridged(
     return after("bridge", state, store, models, selection_limit=limit).state
 
 
-def test_a_sentence_that_names_the_page_of_the_best_one_is_selected_by_its_score() -> None:
+def test_a_bridge_names_the_best_sentence_or_is_named_by_it() -> None:
     surer, lesser = evidence("Pier", "It is long.", 0.95), evidence("Lamp", "It is bright.", 0.2)
     paths = scripted(bees=(0.6, 0.0, 0.4))
     state = bridged(LEE, HALL, paths=paths, evidence=(surer, lesser))
@@ -335,9 +314,7 @@ def test_a_sentence_that_names_the_page_of_the_best_one_is_selected_by_its_score
     assert bridge.path == (LEE.key,)
     assert bridge.opinion == pytest.approx((0.8, 0.1, 0.1))
     assert state.readings[(LEE.key,), HALL.key] == bridge.opinion
-
-
-def test_a_page_that_the_best_sentence_names_is_read_if_it_has_a_word_of_the_claim() -> None:
+    # A page that the best sentence names is read if it has a word of the claim.
     state = bridged(LEE, paths=scripted(beekeeper=(0.7, 0.0, 0.3)), pages=[TOWN])
     assert titles(state.selected) == ["Ann Lee", "Oslo"]
     assert [opened.document.id for opened in state.documents] == ["Oslo"]
@@ -351,10 +328,8 @@ def test_a_page_that_the_best_sentence_names_is_read_if_it_has_a_word_of_the_cla
 
 
 @whole_cases("bridge", "best", "stance", "other", "pair", "verifier", "limit", "is_selected")
-def test_a_pair_is_selected_if_a_name_links_it_and_it_agrees_with_the_best_sentence(
-    case: Any,
-) -> None:
-    first, second = chosen(evidence(*case.best, stance=case.stance)), evidence(*case.other, 0.1)  # type: ignore[arg-type, misc]
+def test_a_pair_is_selected_if_a_name_links_it_and_it_agrees(case: Any) -> None:
+    first, second = chosen(evidence(*case.best, stance=case.stance)), evidence(*case.other, 0.1)
     paths, says = Says(lambda *_: case.pair), Says(lambda *_: case.verifier)
     state = bridged(first, second, paths=paths, verifier=says, limit=case.limit)
     assert titles(state.selected) == [case.best[0], *([case.other[0]] if case.is_selected else [])]
@@ -380,23 +355,23 @@ SENTENCES = {
 }
 
 
+def verdict_of(says: Says, state: ClaimState) -> types.Verdict:
+    return after("verdict", state, models={"verifier": says}).state.verdict
+
+
 @whole_cases("verdicts", "read", "together", "fit", "label", "confidence", "leans", "rationale")
 def test_the_verdict_is_of_the_most_decided_sentence_and_of_all_together(case: Any) -> None:
     """``together``: what a model says of all that is selected, which it is asked if it is more."""
     says = Says(lambda *_: case.together, VerdictFit(**case.fit))
     found = tuple(
-        chosen(replace(evidence(title, f"Of the {title}."), opinion=tuple(one)))  # type: ignore[arg-type]
+        chosen(replace(evidence(title, f"Of the {title}."), opinion=tuple(one)))
         for title, one in case.read.items()
     )
     documents = tuple(ranked(item.title, item.sentence.text) for item in found)
     before = state_of("The pier is old.", evidence=found, documents=documents)
-    verdict = after("verdict", before, models={"verifier": says}).state.verdict
-    assert verdict is not None
-    assert (verdict.label, verdict.confidence, verdict.leans) == (
-        case.label,
-        near(case.confidence),
-        case.leans,
-    )
+    verdict = verdict_of(says, before)
+    assert (verdict.label, verdict.leans) == (case.label, case.leans)
+    assert verdict.confidence == near(case.confidence)
     assert case.rationale in verdict.rationale
     all_of_it = " [SEP] ".join(f"{title} : Of the {title}." for title in case.read)
     assert says.read == ([all_of_it] if len(case.read) > 1 else [])
@@ -411,8 +386,7 @@ def test_the_best_sentence_is_also_read_between_its_neighbours_unless_it_was_com
         says = Says(lambda *_: (0.0, 0.9, 0.1), fit)
         rulings = {(best.path, best.key): Ruling(SUPPORTS, "", 1.0)} if computed else {}
         state = state_of("A pier.", evidence=(best,), documents=(pier,), rulings=rulings)
-        verdict = after("verdict", state, models={"verifier": says}).state.verdict
-        assert verdict is not None
+        verdict = verdict_of(says, state)
         assert verdict.probabilities == near((0.6, 0.0, 0.4) if computed else (0.0, 0.9, 0.1))
         assert says.read == ([] if computed else [f"Pier : {' '.join(texts[1:6])}"])
 
@@ -436,9 +410,8 @@ def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
     documents = (ranked("Pier", "Of the Pier."), ranked("Quay", "Of the Quay."))
     state = state_of("A pier.", evidence=found, documents=documents, rulings=rulings)
     for when, fit in ODDS.items():
-        verdict = after("verdict", state, models={"verifier": Says(lambda *_: opinion, fit)})
-        assert verdict.state.verdict is not None
-        supported, _, undecided = verdict.state.verdict.probabilities
+        verdict = verdict_of(Says(lambda *_: opinion, fit), state)
+        supported, _, undecided = verdict.probabilities
         # 0.4 / 0.6 as the readings have it, or e times that.
         assert undecided / supported == near(0.667 * (math.e if when in ("alone", how) else 1))
 
@@ -448,7 +421,7 @@ def disagreeing(label: Label, leans: Label | None) -> list[int]:
     found = [evidence(f"Page {n}", "a pier", 0.9, stance) for n, stance in enumerate(stances)]
     # The second one is not selected.
     found = [replace(one, selected=n != 1) for n, one in enumerate(found)]
-    return list(disagreement(Verdict(label, 0.9, "a judge", "", leans=leans), found))
+    return list(disagreement(types.Verdict(label, 0.9, "a judge", "", leans=leans), found))
 
 
 def rationale(label: Label, firm: bool, found: list[str]) -> str:
@@ -461,29 +434,22 @@ def rationale(label: Label, firm: bool, found: list[str]) -> str:
     ("verdicts", "label leans", "numbers", disagreeing),
     ("rationales", "label firm found", "said", rationale),
 )
-def test_sentences_are_selected_and_a_verdict_says_what_it_rests_on_and_what_disagrees(
-    rule: Any, given: list[Any], expected: object
-) -> None:
+def test_sentences_are_selected_or_disagree(rule: Any, given: list[Any], expected: object) -> None:
     assert rule(*given) == expected
 
 
-def test_where_no_sentence_is_about_the_subject_the_rationale_says_so(
-    parser: EnglishParser,
-) -> None:
+def test_a_rationale_names_the_subject_and_a_notice_the_newest_text(parser: EnglishParser) -> None:
     claim = "Varnby is the capital of Ostrea."
     found = chosen(evidence("Holmstead", "It is the capital of an island.", 0.1, NOT_ENOUGH_INFO))
     documents = (ranked("Holmstead", found.sentence.text),)
     state = ClaimState(claim, parser.parse(claim), evidence=(found,), documents=documents)
-    verdict = after("verdict", state, models={"verifier": Says(lambda *_: (0, 0, 1))}).state.verdict
-    assert verdict is not None
+    verdict = verdict_of(Says(lambda *_: (0, 0, 1)), state)
     assert verdict.rationale == "No sentence about “Varnby” was found that decides it."
-
-
-def test_of_several_texts_the_newest_says_how_old_they_are(parser: EnglishParser) -> None:
+    # Of several texts the newest says how old they are.
     claim, days = "The pier is red now.", ("2024-03-03", "2025-05-05", None)
     found = tuple(replace(chosen(evidence("Pier", "It is red.")), date=day) for day in days)
     state = ClaimState(claim, parser.parse(claim), evidence=found)
-    (notice,) = older_texts(state, Verdict(SUPPORTS, 0.9, "a judge", ""))
+    (notice,) = older_texts(state, types.Verdict(SUPPORTS, 0.9, "a judge", ""))
     assert "is of 5 May 2025" in notice
 
 

@@ -1,9 +1,7 @@
 """The stages that find documents, with small indexes whose vectors count words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import exp
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,18 +17,10 @@ from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerat
 from retrieval.stages.find.next import Expander, MentionExpander, NextHop, interleaved
 from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
-from retrieval.types import (
-    Candidate,
-    Evidence,
-    FoundBy,
-    Question,
-    SentenceKey,
-    Span,
-    TitleMatch,
-)
+from retrieval.types import Candidate, Evidence, FoundBy, Question, SentenceKey, Span
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES
-from tests.support.cases import cases, whole_cases
+from tests.support.cases import cases, rules, whole_cases
 from tests.support.encoders import WordEncoder
 from tests.support.evidence import evidence, ranked
 from tests.support.stages import after, expanded
@@ -63,7 +53,7 @@ def spans_of(parser: EnglishParser, claim: str) -> tuple[Span, ...]:
 
 
 @cases("find", "claim", "spans", "no_spans", "kinds")
-def test_names_quotations_and_numbers_are_spans_in_order_and_words_that_mean_nothing_are_none(
+def test_names_quotations_and_numbers_are_spans_in_order(
     parser: EnglishParser, claim: str, spans: list[str], no_spans: list[str], kinds: dict[str, str]
 ) -> None:
     found = spans_of(parser, claim)
@@ -95,21 +85,21 @@ def questions(parser: EnglishParser, claim: str) -> tuple[Question, ...]:
     return asked
 
 
-@cases("questions", "claim", "polar")
-def test_the_polar_question_turns_the_claim_around(
-    parser: EnglishParser, claim: str, polar: str
+def asked(parser: EnglishParser, claim: str, kind: str) -> list[str]:
+    return [question.text for question in questions(parser, claim) if question.kind == kind]
+
+
+@rules(
+    ("questions", "claim", "polar", lambda parser, claim: asked(parser, claim, "polar")[0]),
+    ("questions", "claim wh", "", lambda parser, claim, wh: wh in asked(parser, claim, "wh")),
+)
+def test_the_polar_question_turns_the_claim_around_and_others_ask_for_a_span(
+    parser: EnglishParser, rule: Any, given: list[str], expected: object
 ) -> None:
-    assert [q.text for q in questions(parser, claim) if q.kind == "polar"] == [polar]
+    assert rule(parser, *given) == expected
 
 
-@cases("questions", "claim", "wh")
-def test_a_wh_question_asks_for_one_span(parser: EnglishParser, claim: str, wh: str) -> None:
-    assert wh in [q.text for q in questions(parser, claim) if q.kind == "wh"]
-
-
-def test_what_is_no_sentence_has_questions_too_and_several_are_not_turned_around(
-    parser: EnglishParser,
-) -> None:
+def test_what_is_no_sentence_has_questions_too(parser: EnglishParser) -> None:
     for claim in ("Yes.", "!?", "Of the and in", "x" * 500):
         assert questions(parser, claim)
     several = questions(parser, "Rome is old. Paris is large.")
@@ -144,50 +134,44 @@ def by_report(name: str, parser: EnglishParser, claim: str, models: Path) -> Cla
     return after(name, ClaimState(claim, parser.parse(claim)), models=report).state
 
 
-@cases("t5_questions", "claim", "said", "questions", "asked_for")
-def test_the_report_asks_for_what_t5_extracts_and_turns_a_sentence_with_an_auxiliary_around(
-    parser: EnglishParser,
-    tiny_models: Path,
-    t5: tuple[list[str], list[str]],
-    claim: str,
-    said: list[str],
-    questions: list[list[str | None]],
-    asked_for: list[str],
-) -> None:
-    extracted, asked = t5
-    extracted += said
-    made = by_report("questions:t5", parser, claim, tiny_models).questions
-    assert [[q.text, q.kind, q.answer_span] for q in made] == questions
-    assert asked == [
-        f"extract answers: <ha> {claim} <ha>",  # the prompt of figure 24
-        *(f"answer: {span} context: {claim}" for span in asked_for),
-    ]
+def questions_by_t5(parser: EnglishParser, claim: str, models: Path) -> list[list[str | None]]:
+    made = by_report("questions:t5", parser, claim, models).questions
+    return [[q.text, q.kind, q.answer_span] for q in made]
 
 
-@cases("find", "claim", "said", "found")
-def test_the_report_finds_entities_and_what_t5_extracts(
-    parser: EnglishParser,
-    tiny_models: Path,
-    t5: tuple[list[str], list[str]],
-    claim: str,
-    said: list[str],
-    found: list[str],
-) -> None:
-    extracted, asked = t5
-    extracted += said
-    made = by_report("spans:wikineural", parser, claim, tiny_models).spans
-    assert [span.text for span in made] == found
+def spans_by_t5(parser: EnglishParser, claim: str, models: Path) -> list[str]:
+    made = by_report("spans:wikineural", parser, claim, models).spans
     assert all(claim[span.start : span.end] == span.text for span in made)
-    assert asked == [f"extract entities: <ha> {claim} <ha>"]  # the prompt of figure 21
+    return [span.text for span in made]
+
+
+@rules(
+    ("t5_questions", "claim said asked_for", "questions", questions_by_t5),
+    ("find", "claim said", "found", spans_by_t5),
+)
+def test_the_report_asks_for_what_t5_extracts_and_finds_entities(
+    parser: EnglishParser,
+    tiny_models: Path,
+    t5: tuple[list[str], list[str]],
+    rule: Any,
+    given: list[Any],
+    expected: object,
+) -> None:
+    extracted, asked = t5
+    claim, said, *asked_for = given
+    extracted += said
+    assert rule(parser, claim, tiny_models) == expected
+    # The prompts of figures 24 and 21.
+    what = "answers" if asked_for else "entities"
+    answers = [f"answer: {span} context: {claim}" for spans in asked_for for span in spans]
+    assert asked == [f"extract {what}: <ha> {claim} <ha>", *answers]
 
 
 # --- titles and texts
 
 
 @whole_cases("names", "stage", "claim", "spans", "index", "settings", "found")
-def test_documents_are_found_by_names_and_words_of_the_claim(
-    parser: EnglishParser, case: Any
-) -> None:
+def test_documents_are_found_by_names_and_words(parser: EnglishParser, case: Any) -> None:
     places = ((name, max(0, case.claim.find(name)), kind) for name, kind in case.spans.items())
     named = tuple(Span(name, start, start + len(name), kind) for name, start, kind in places)
     store = store_of(case.index, WordEncoder()) if case.index else STORE
@@ -214,13 +198,9 @@ def chosen(
     models: Any = None,
     **settings: Any,
 ) -> list[Candidate]:
-    state = state_of(
-        *("A claim.",),
-        questions=tuple(Question(text, None, "wh") for text in asked),
-        by_text=tuple(others),
-        exact=tuple(exact),
-        by_words=tuple(kept),
-    )
+    questions = tuple(Question(text, None, "wh") for text in asked)
+    found = {"by_text": tuple(others), "exact": tuple(exact), "by_words": tuple(kept)}
+    state = state_of("A claim.", questions=questions, **found)
     limits = {"document_cutoff": 0.3, "document_limit": 20, **settings}
     return list(after(form, state, store, models, **limits).state.candidates)
 
@@ -237,39 +217,28 @@ def test_documents_are_ranked_by_the_question_that_they_answer_best(case: Any) -
     assert [[c.document_id, round(c.score, 2), "+".join(c.found_by)] for c in made] == case.ranked
 
 
-class DprQuestions:
-    """Two questions whose vectors had the lengths 10 and 5."""
-
-    def measured(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        lengths = np.array([10, 5], np.float32)[: len(texts)]
-        return np.eye(2, dtype=np.float32)[: len(texts)], lengths
-
-
+# Two questions whose vectors had the lengths 10 and 5.
+UNITS, LENGTHS = np.eye(2, dtype=np.float32), np.array([10, 5], np.float32)
+DPR_QUESTIONS = SimpleNamespace(measured=lambda texts: (UNITS[: len(texts)], LENGTHS[: len(texts)]))
 # The products of documents with the unit vectors of both questions. Times 320 and 160 they are
 # DPR's inner products: 64, 0; 60.8, 0; 80, 64; 0, 72; 64, 80.
 PRODUCTS = {"A": (0.2, 0), "B": (0.19, 0), "C": (0.25, 0.4), "D": (0, 0.45), "E": (0.2, 0.5)}
 
 
-class DprStore:
-    """Knows nothing but ``PRODUCTS``."""
-
-    def similarities(self, ids: Sequence[str], queries: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.array([PRODUCTS[i] for i in ids], np.float32).reshape(-1, 2) @ queries.T
+DPR_STORE = SimpleNamespace(
+    similarities=lambda ids, queries: (
+        np.array([PRODUCTS[i] for i in ids]).reshape(-1, 2) @ queries.T
+    )
+)
 
 
 @whole_cases("find", "others", "exact", "kept", "limit", "questions", "products")
 def test_dpr_scores_are_scaled_inner_products_with_the_best_question(case: Any) -> None:
-    found = chosen(
-        candidates("text", case.others),
-        candidates("title", case.exact),
-        candidates("words", case.kept),
-        ["Who?", "When?"][: case.questions],
-        DprStore(),
-        form="ranking:dpr",
-        models={"dpr": DprQuestions()},
-        document_cutoff=0.65,
-        document_limit=case.limit,
-    )
+    ways: dict[FoundBy, Any] = {"text": case.others, "title": case.exact, "words": case.kept}
+    asked = ["Who?", "When?"][: case.questions]
+    limits = {"document_cutoff": 0.65, "document_limit": case.limit}
+    by_dpr = {"form": "ranking:dpr", "models": {"dpr": DPR_QUESTIONS}, **limits}
+    found = chosen(*(candidates(*way) for way in ways.items()), asked, DPR_STORE, **by_dpr)
     scores = {i: 1.0 if x is None else 1 / (1 + exp(-x)) for i, x in case.products.items()}
     assert {c.document_id: c.score for c in found} == pytest.approx(scores)
     assert ids(found) == list(case.products)
@@ -278,11 +247,9 @@ def test_dpr_scores_are_scaled_inner_products_with_the_best_question(case: Any) 
 # --- dense search
 
 
-class WordQueries:
-    """Counts the words of the claim and of the sentences of its path."""
-
-    def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
-        return WordEncoder().encode([f"{c} {' '.join(text for _, text in p)}" for c, p in queries])
+def encode_words(queries: Sequence[Query]) -> NDArray[np.float32]:
+    """Count the words of the claim and of the sentences of its path."""
+    return WordEncoder().encode([f"{c} {' '.join(text for _, text in p)}" for c, p in queries])
 
 
 # The words of a sentence are its vector: four different ones have a length of two, nine of three.
@@ -295,10 +262,10 @@ WOODS = store_of(
     },
     WordEncoder(),
 )
-QUERIES = {"queries": WordQueries()}
+QUERIES = {"queries": SimpleNamespace(encode=encode_words)}
 
 
-def test_the_claim_alone_finds_the_documents_of_the_nearest_sentences() -> None:
+def test_dense_search_follows_every_path_and_passes_over_what_was_read() -> None:
     step = after("dense", state_of("alder birch"), WOODS, QUERIES, dense_limit=3)
     found = step.state.candidates
     assert ids(found) == ["Lamp", "Pier", "Isle"]
@@ -308,9 +275,7 @@ def test_the_claim_alone_finds_the_documents_of_the_nearest_sentences() -> None:
     # Of the three nearest sentences two are Lamp's: two words of its last and one of its first.
     step = after("dense", state_of("alder hazel ivy"), WOODS, QUERIES, dense_limit=3)
     assert sorted(ids(step.state.candidates)) == ["Isle", "Lamp"]
-
-
-def test_every_path_is_searched_and_leads_to_what_it_found_best() -> None:
+    # Every path is searched, and leads to what it found best.
     by_lamp = evidence("Lamp", "It likes hazel ivy", sentence_id=1)
     first = evidence("Lamp", "it", sentence_id=0)
     by_pier = replace(evidence("Pier", "pine rowan yew"), path=(first.key,))
@@ -324,9 +289,7 @@ def test_every_path_is_searched_and_leads_to_what_it_found_best() -> None:
     assert by_way["Isle"] == (SentenceKey("Lamp", 1), pytest.approx(0.3780, abs=1e-4))
     # "hazel it pine rowan yew": 3 / (sqrt 5 * 2).
     assert by_way["Bell"] == (SentenceKey("Pier", 0), pytest.approx(0.6708, abs=1e-4))
-
-
-def test_documents_read_before_are_not_proposed_and_take_no_place_of_others() -> None:
+    # Documents that were read before take no place of others.
     every = ("Lamp", "Pier", "Isle", "Bell")
     for limit, seen, found in ((1, every[::2], ["Pier"]), (2, every, [])):
         state = state_of("alder birch", documents=tuple(ranked(title, "text") for title in seen))
@@ -336,13 +299,11 @@ def test_documents_read_before_are_not_proposed_and_take_no_place_of_others() ->
 # --- mentions, and the next hop
 
 LINKED = [
-    page("Lamp", "A lamp gives light."),
+    *(page("Lamp", "A lamp gives light."), page("Lee", "Lee is a name.")),
+    *(page("Oslo", "Oslo is a city."), page("iLamp", "The iLamp is a lamp.")),
     Page("Ann_Lee", "Ann Lee", None, "Ann Lee is an inventor."),
-    page("Lee", "Lee is a name."),
-    page("Oslo", "Oslo is a city."),
     Page("Danish", "Danish language", None, "Danish is spoken in Denmark."),
     Page("FC", "Everby F.C.", None, "Everby F.C. is a club."),
-    page("iLamp", "The iLamp is a lamp."),
     Page("Rowan", "Rowan (film)", None, "Rowan is a film."),
 ]
 NAMES = InMemoryStore(LINKED, WordEncoder())
@@ -368,16 +329,13 @@ def test_titles_in_the_evidence_lead_on(text: str, seen: Sequence[str], found: l
 
 def test_links_come_before_mentions_and_the_first_that_names_a_document_leads_there() -> None:
     asked: list[Sequence[str]] = []
-
-    class Noting(InMemoryStore):
-        def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
-            asked.append(names)
-            return super().title_matches(names)
-
+    noting = InMemoryStore(LINKED, None)
+    matches = noting.title_matches
+    noting.title_matches = lambda names: asked.append(names) or matches(names)
     first = evidence("Lamp", "Oslo is lit by the iLamp.")
     # "Rowan" is linked as the film, "Lee (song)" and another "Rowan" lead nowhere.
     second = linked(evidence("iLamp", "Ann Lee left Oslo."), "Rowan (film)", "Lamp", "Nowhere")
-    found = mentioned(first, second, seen=["Lee"], store=Noting(LINKED, None))
+    found = mentioned(first, second, seen=["Lee"], store=noting)
     assert [(c.document_id, c.found_by, c.led_by) for c in found] == [
         ("iLamp", ("mention",), first.key),
         ("Oslo", ("mention",), first.key),
@@ -398,7 +356,15 @@ def proposal(name: str, way: FoundBy, score: float = 1.0) -> Candidate:
     return Candidate(name, (way,), score, 2, SentenceKey("lead", 0))
 
 
-def test_every_way_proposes_in_turn_and_a_document_is_returned_once_with_all_of_them() -> None:
+@dataclass
+class Proposed(Expander):
+    names: list[str]
+
+    def expand(self, state: ClaimState) -> list[Candidate]:
+        return [proposal(name, "generation") for name in self.names]
+
+
+def test_every_way_proposes_in_turn_and_sets_rank_opened_documents_too() -> None:
     mentioned = [proposal(name, "mention") for name in "abc"]
     generated = [proposal("b", "generation", 0.3), proposal("a", "generation", 0.2)]
     found = interleaved([mentioned, generated])
@@ -408,20 +374,10 @@ def test_every_way_proposes_in_turn_and_a_document_is_returned_once_with_all_of_
         ("c", ("mention",), 1.0),
     ]
     assert interleaved([]) == []
-
-
-class Proposed(Expander):
-    def __init__(self, *names: str) -> None:
-        self._names = names
-
-    def expand(self, state: ClaimState) -> list[Candidate]:
-        return [proposal(name, "generation") for name in self._names]
-
-
-def test_sets_rank_opened_documents_too_and_no_more_than_the_limit_are_opened() -> None:
+    # Of those no more than the limit are opened.
     pier, quay, lamp, oslo = (ranked(title, "text") for title in ("Pier", "Quay", "Lamp", "Oslo"))
     state = state_of("A claim.", documents=(pier, quay, lamp), by_sets=("Lamp",))
-    step = NextHop([Proposed("Quay", "Oslo", "Rowan")], limit=1).run(state)
+    step = NextHop([Proposed(["Quay", "Oslo", "Rowan"])], limit=1).run(state)
     assert ids(step.state.candidates) == ["Oslo"]
     # Those of the new sets come before those of the sets of the hop before.
     assert step.state.by_sets == ("Quay", "Oslo", "Rowan", "Lamp")
@@ -429,7 +385,7 @@ def test_sets_rank_opened_documents_too_and_no_more_than_the_limit_are_opened() 
     order = [document.document.id for document in opened.ranked_documents()]
     assert order == ["Quay", "Oslo", "Lamp", "Pier"]
     # Without an opened one among them there are no sets to rank.
-    assert NextHop([Proposed("Rowan")], limit=1).run(state_of("A claim.")).state.by_sets == ()
+    assert NextHop([Proposed(["Rowan"])], limit=1).run(state_of("A claim.")).state.by_sets == ()
 
 
 def test_documents_of_selected_sentences_come_first_then_those_they_led_to() -> None:

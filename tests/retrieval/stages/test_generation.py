@@ -3,10 +3,9 @@
 The probabilities are written down, and summed by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from retrieval.models.title_trie import TitleNode, TitleTrie, build_run
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.find.next import TitleGenerator
 from retrieval.types import Candidate, Evidence, SentenceKey
+from tests.support.cases import rows
 from tests.support.evidence import evidence, ranked
 from tests.support.states import state_of
 
@@ -36,9 +36,7 @@ from tests.support.states import state_of
 NUMBERS = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]
 
 
-def test_titles_are_sorted_and_looked_at_in_blocks_of_any_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_titles_are_sorted_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     run = build_run((title, number) for number, title in enumerate(NUMBERS))
     assert run.tokens.tolist() == [1, 1, 2, 1, 2, 1, 300, 7, 1, 1, 30_521]
     assert run.starts.tolist() == [0, 1, 3, 5, 7, 10, 11]
@@ -61,15 +59,17 @@ FIRST, SECOND, THIRD = 1, 2, 3  # sentence identifiers
 BEGIN, END = 8, 9
 MARKUP = Markup(BEGIN, END)
 LAMP, SONG, OPEN, CLOSE, OSLO, ANN, LEE = 10, 11, 12, 13, 14, 15, 16
+IDS = {"first": FIRST, "second": SECOND, "begin": BEGIN, "end": END, "lamp": LAMP, "song": SONG}
+IDS |= {"open": OPEN, "close": CLOSE, "oslo": OSLO, "ann": ANN, "lee": LEE}
 VOCABULARY = 20
+
+
+def numbers(names: str) -> tuple[int, ...]:
+    return tuple(IDS[name] for name in names.split())
+
+
 # "Lamp" is how "Lamp (song)" begins; two documents are called "Ann Lee".
-TITLES = [
-    ("lamp", [LAMP]),
-    ("lamp_song", [LAMP, OPEN, SONG, CLOSE]),
-    ("oslo", [OSLO]),
-    ("ann_lee", [ANN, LEE]),
-    ("ann_lee_2", [ANN, LEE]),
-]
+TITLES = [(d, numbers(t)) for _, (d,), t in rows("generated_titles", ["document"], "title")]
 TRIE = TitleTrie.of([tokens for _, tokens in TITLES], [name for name, _ in TITLES])
 
 
@@ -109,26 +109,12 @@ def alone(reading: Scripted, beams: int, unwanted: Collection[str] = ()) -> list
 
 # Three ways to Oslo, by the first sentence, the second and both; one to each of the others.
 WAYS = {
-    (): {FIRST: 0.5, SECOND: 0.4},
-    (FIRST,): {BEGIN: 0.8, SECOND: 0.2},
-    (SECOND,): {BEGIN: 1.0},
-    (FIRST, SECOND): {BEGIN: 1.0},
-    (FIRST, BEGIN): {OSLO: 0.3, LAMP: 0.6},
-    (SECOND, BEGIN): {OSLO: 0.5, ANN: 0.5},
-    (FIRST, SECOND, BEGIN): {OSLO: 1.0},
-    (FIRST, BEGIN, OSLO): {END: 1.0},
-    (SECOND, BEGIN, OSLO): {END: 1.0},
-    (FIRST, SECOND, BEGIN, OSLO): {END: 0.9},
-    (FIRST, BEGIN, LAMP): {END: 0.5, OPEN: 0.5},
-    (FIRST, BEGIN, LAMP, OPEN): {SONG: 0.5},
-    (FIRST, BEGIN, LAMP, OPEN, SONG): {CLOSE: 1.0},
-    (FIRST, BEGIN, LAMP, OPEN, SONG, CLOSE): {END: 1.0},
-    (SECOND, BEGIN, ANN): {LEE: 0.9},
-    (SECOND, BEGIN, ANN, LEE): {END: 1.0},
+    numbers(after): {IDS[token]: share for token, share in following.items()}
+    for _, (after,), following in rows("generated_titles", ["after"], "next")
 }
 
 
-def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> None:
+def test_documents_and_sets_have_the_probabilities_of_all_ways_to_them() -> None:
     found = alone(Scripted(WAYS), beams=10)
     # To Oslo 0.5 * 0.8 * 0.3 by the first, 0.4 * 0.5 by the second, 0.5 * 0.2 * 0.9 by both.
     assert [(one.documents[-1], one.probability) for one in found] == [
@@ -140,9 +126,7 @@ def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> 
     ]
     # Its sentences are those of the most probable way.
     assert (found[0].sentences, found[3].sentences) == ((1,), (0,))
-
-
-def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None:
+    # A set has those of all sentences of its documents.
     found = joint_sets(sequences(Scripted(WAYS), beams=10))
     reading = {one.documents: one.probability for one in found}
     # To Oslo lead the first sentence, the second, and both; each is another set.
@@ -160,7 +144,7 @@ def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None
     assert best.probability == pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)
 
 
-def test_a_document_does_not_lead_to_itself_and_unwanted_ones_make_room_for_others() -> None:
+def test_no_document_leads_to_itself_and_unwanted_ones_make_room() -> None:
     found = generate(Scripted(WAYS), MARKUP, TRIE, 10, ("oslo", "ann_lee"))
     documents = {one.documents for one in found}
     assert {("oslo", "lamp"), ("ann_lee", "oslo"), ("ann_lee", "ann_lee_2")} <= documents
@@ -169,9 +153,7 @@ def test_a_document_does_not_lead_to_itself_and_unwanted_ones_make_room_for_othe
     assert [one.documents[-1] for one in others] == ["ann_lee_2", "lamp", "lamp_song"]
     (other,) = alone(Scripted(WAYS), 1, unwanted={"lamp"})
     assert other.documents == ("lamp_song",)
-
-
-def test_a_narrow_search_follows_the_best_beginnings_alone_and_ends_early() -> None:
+    # A narrow search follows the best beginnings alone, and ends early.
     reading = Scripted(WAYS)
     (found,) = alone(reading, beams=1)
     # FIRST (0.5), BEGIN (0.4), LAMP (0.24), END (0.12); no other beginning was kept.
@@ -181,7 +163,7 @@ def test_a_narrow_search_follows_the_best_beginnings_alone_and_ends_early() -> N
     assert [len(prefixes[0]) for prefixes in reading.asked] == [0, 1, 2, 3]
 
 
-def test_sentences_are_ascending_and_two_at_most_and_only_titles_that_exist_follow() -> None:
+def test_two_sentences_at_most_and_titles_that_exist_and_end_are_generated() -> None:
     reading = Scripted({}, identifiers=(FIRST, SECOND, THIRD))
     sequences(reading, beams=1000)
     asked = {prefix for prefixes in reading.asked for prefix in prefixes if BEGIN in prefix}
@@ -189,11 +171,9 @@ def test_sentences_are_ascending_and_two_at_most_and_only_titles_that_exist_foll
     pairs = {(FIRST, SECOND), (FIRST, THIRD), (SECOND, THIRD)}
     assert named == {(), (FIRST,), (SECOND,), (THIRD,), *pairs}
     titles = {prefix[prefix.index(BEGIN) + 1 :] for prefix in asked}
-    assert titles == {tuple(tokens[:n]) for _, tokens in TITLES for n in range(len(tokens) + 1)}
+    assert titles == {tokens[:n] for _, tokens in TITLES for n in range(len(tokens) + 1)}
     assert sequences(Scripted(WAYS), beams=5, titles=TitleTrie.of([], [])) == []
-
-
-def test_a_title_that_is_far_too_long_is_not_generated_and_the_search_ends() -> None:
+    # A title that is far too long is not generated, and the search ends.
     trie = TitleTrie.of([[OSLO], [LAMP] * (LONGEST + 5)], ["o", "l"])
     reading = Scripted({(BEGIN, *[LAMP] * n): {LAMP: 0.9} for n in range(LONGEST + 9)}, ())
     assert {one.documents for one in sequences(reading, beams=10, titles=trie)} == {("o",)}
@@ -207,16 +187,6 @@ LEADS = (
     evidence("Pier", "It has a lamp.", sentence_id=4),
     evidence("Lamp", "It was made in Oslo by Ann Lee.", sentence_id=2),
 )
-
-
-class Named:
-    """Sentences that name these documents."""
-
-    def __init__(self, *documents: str) -> None:
-        self._documents = documents
-
-    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
-        return [(document, document) for document in self._documents]
 
 
 class ScriptedModel:
@@ -245,7 +215,8 @@ def generated(
     **settings: Any,
 ) -> list[Candidate]:
     config = RetrievalConfig(**{"generation_beams": 10, "generation_named_beams": 0, **settings})
-    names = Named("oslo", "ann_lee")
+    both = [("oslo", "oslo"), ("ann_lee", "ann_lee")]
+    names = SimpleNamespace(titled=lambda evidence: both)
     documents = tuple(ranked(title, "text") for title in seen)
     state = state_of(CLAIM, hop=2, evidence=tuple(leads), documents=documents)
     return TitleGenerator(model or ScriptedModel(), TRIE, names, config).expand(state)
@@ -258,17 +229,7 @@ def read(leads: Sequence[Evidence], **settings: Any) -> Sequence[tuple[str, str]
     return model.texts
 
 
-def test_documents_come_with_their_probability_and_what_led_there_unless_they_were_read() -> None:
-    assert generated()[:2] == [
-        Candidate(name, ("generation",), pytest.approx(share, rel=1e-5), 3, SentenceKey("Lamp", 2))
-        for name, share in (("oslo", 0.41), ("ann_lee", 0.18))
-    ]
-    found = generated(LEADS, "oslo", "ann_lee")
-    assert [candidate.document_id for candidate in found] == ["ann_lee_2", "lamp", "lamp_song"]
-    assert found[1].led_by == SentenceKey("Pier", 4)
-
-
-def test_the_best_sentences_are_read_with_their_titles_and_links_where_this_is_asked_for() -> None:
+def test_the_best_sentences_are_read_with_their_titles_and_links_where_asked_for() -> None:
     assert read([]) == ()
     leads = [evidence(f"Pier {n}", f"It has {n} lamps.") for n in range(7)]
     assert read(leads) == [(f"Pier {n}", f"It has {n} lamps.") for n in range(5)]
@@ -278,7 +239,15 @@ def test_the_best_sentences_are_read_with_their_titles_and_links_where_this_is_a
     assert read([linked]) == [("Pier", "It has a lamp.")]
 
 
-def test_with_joint_scores_the_best_set_comes_first_also_what_was_read_before() -> None:
+def test_documents_come_with_their_probability_and_what_led_there() -> None:
+    assert generated()[:2] == [
+        Candidate(name, ("generation",), pytest.approx(share, rel=1e-5), 3, SentenceKey("Lamp", 2))
+        for name, share in (("oslo", 0.41), ("ann_lee", 0.18))
+    ]
+    found = generated(LEADS, "oslo", "ann_lee")
+    assert [candidate.document_id for candidate in found] == ["ann_lee_2", "lamp", "lamp_song"]
+    assert found[1].led_by == SentenceKey("Pier", 4)
+    # With joint scores the best set comes first, also what was read before.
     found = generated(LEADS, "Pier", generation_joint=True)
     # By decreasing probability: Oslo 0.2 and the two Ann Lees 0.18 after "Lamp", 0.12 after "Pier".
     best = ["Lamp", "oslo", "ann_lee", "ann_lee_2", "Pier", "lamp", "lamp_song"]
@@ -286,8 +255,7 @@ def test_with_joint_scores_the_best_set_comes_first_also_what_was_read_before() 
     assert found[1].score == pytest.approx(0.2, rel=1e-5)
     assert found[1].led_by == SentenceKey("Lamp", 2)
 
-
-def test_what_the_sentences_name_is_found_also_where_a_narrow_search_loses_it() -> None:
+    # What the sentences name is found also where a narrow search loses it.
     def names(**settings: Any) -> list[str]:
         return [one.document_id for one in generated(generation_beams=1, **settings)]
 

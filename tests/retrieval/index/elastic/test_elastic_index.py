@@ -1,7 +1,5 @@
 """An index in Elasticsearch: its versions, what is not one of its own, and damage to it."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -34,8 +32,7 @@ def index_of(name: str, folder: Path, processes: int = 1) -> ElasticIndex:
     return ElasticIndex(ElasticLocation.read(store_url(name)), folder, processes)
 
 
-@pytest.fixture
-def client() -> Elasticsearch:
+def new_client() -> Elasticsearch:
     return Elasticsearch(shared_url())
 
 
@@ -57,8 +54,9 @@ def end(change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
-    name: str, tmp_path: Path, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = new_client()
     one, other = index_of(name, tmp_path), index_of(f"{name}-2", tmp_path)
     other.build(ListCorpus(PAGES), WordEncoder())
     more = ListCorpus(MORE, content="2")
@@ -74,19 +72,10 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
     assert other.open("words").info().documents == len(PAGES)
 
 
-def test_an_older_build_that_is_continued_is_served_and_not_dropped(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+def test_a_lock_names_its_holder_and_is_taken_over_if_it_is_not_renewed(
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "_KEPT_FOR", timedelta(0))
-    end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
-    index.build(ListCorpus(MORE, content="2"), WordEncoder())
-    assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
-    assert index.open("words").info().documents == len(PAGES)
-
-
-def test_a_lock_that_is_held_names_its_holder_and_one_that_was_taken_over_is_noticed(
-    index: ElasticIndex, client: Elasticsearch, name: str
-) -> None:
+    client = new_client()
     with ChangeLock(client, name) as lock:
         with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
             ChangeLock(client, name).__enter__()
@@ -98,11 +87,7 @@ def test_a_lock_that_is_held_names_its_holder_and_one_that_was_taken_over_is_not
             with pytest.raises(IndexNotBuilt):
                 lock.held()
             other.held()
-
-
-def test_a_lock_of_another_machine_is_taken_over_if_it_is_not_renewed(
-    client: Elasticsearch, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    # That of another machine is taken over if it is not renewed.
     monkeypatch.setattr(change_lock, "_RENEWED_EVERY", 0.5)
     with ChangeLock(client, name) as lock:
         # Its clock is wrong by a day, and it works.
@@ -122,8 +107,9 @@ def elsewhere() -> dict[str, object]:
 
 
 def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
-    index: ElasticIndex, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = new_client()
     index.build(ListCorpus(PAGES), WordEncoder())
 
     def overtaken(self: WrittenVersion) -> None:
@@ -141,9 +127,9 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
     assert [d.id for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
 
 
-def test_a_version_that_is_deleted_while_it_is_written_is_not_made_again(
-    index: ElasticIndex, client: Elasticsearch
-) -> None:
+def test_a_deleted_version_is_not_made_again(index: ElasticIndex) -> None:
+    client = new_client()
+
     class Deleting(ListCorpus):
         def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
             for chunk in super().chunks():
@@ -155,9 +141,8 @@ def test_a_version_that_is_deleted_while_it_is_written_is_not_made_again(
     assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
 
 
-def test_a_name_that_is_taken_is_refused_before_anything_is_built(
-    name: str, tmp_path: Path, client: Elasticsearch
-) -> None:
+def test_a_name_that_is_taken_is_refused(name: str, tmp_path: Path) -> None:
+    client = new_client()
     index = index_of(name, tmp_path)
     client.indices.create(index=name)
     with pytest.raises(IndexNotBuilt, match="has not built"):
@@ -169,18 +154,22 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_built(
     assert list(client.indices.get_alias(name=name)) == [f"other-{name}"]
 
 
-def test_an_interrupted_removal_is_continued(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_build_is_continued(index: ElasticIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "_KEPT_FOR", timedelta(0))
+    end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
+    index.build(ListCorpus(MORE, content="2"), WordEncoder())
+    assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
+    assert index.open("words").info().documents == len(PAGES)
+
+
+def test_a_stopped_removal_goes_on(index: ElasticIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     end(lambda: index.remove(["Zoe", "Savage"]), monkeypatch)
     assert index.open("words").info().documents == len(PAGES)
     assert index.remove(["Zoe", "Savage"]).documents == len(PAGES) - 2
 
 
-def test_an_index_that_was_changed_is_not_built_anew_for_another_format(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_index_is_not_anew(index: ElasticIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     with monkeypatch.context() as patch:
         patch.setattr(entries, "FORMAT", 99)
@@ -213,9 +202,7 @@ def test_odd_ids_and_titles_are_kept_apart(index: ElasticIndex) -> None:
     assert {title for _, title in store.titled()} == {page.title for page in pages[:3]}
 
 
-def test_codes_that_left_the_cache_are_read_again(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lost_codes_are_made_anew(index: ElasticIndex, monkeypatch: Any, tmp_path: Path) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     monkeypatch.setattr(elastic_store, "_KEPT", 3)
     store = index.open("words")
@@ -223,24 +210,17 @@ def test_codes_that_left_the_cache_are_read_again(
     ids = [page.id for page in PAGES]
     first = store.similarities(ids[:5], query)
     both = store.similarities(ids, query)
-    assert first is not None
     assert np.array_equal(first, both[:5])
     (some,) = store.nearest_sentences(query, 50, among=ids[:5])
     (every,) = store.nearest_sentences(query, 50, among=ids)
     assert {match.key for match in some} < {match.key for match in every}
-
-
-def test_a_damaged_snapshot_of_the_titles_is_made_anew(index: ElasticIndex, tmp_path: Path) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
+    # A damaged snapshot of the titles is made anew.
     (tokens,) = tmp_path.rglob("title_tokens.npy")
     tokens.write_bytes(b"")
     trie = index.open("words").titles()
     assert len(trie.children(trie.root()))
     assert tokens.stat().st_size > 0
-
-
-def test_a_query_of_zeros_finds_nothing(index: ElasticIndex) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
+    # A query of zeros finds nothing.
     queries = np.zeros((2, 384), dtype=np.float32)
     queries[1] = WordEncoder().encode(["Ships go."])[0]
     nothing, some = index.open("words").nearest_sentences(queries, 3)
@@ -250,7 +230,7 @@ def test_a_query_of_zeros_finds_nothing(index: ElasticIndex) -> None:
 
 def test_a_damaged_document_is_found_by_verify_and_made_again(index: ElasticIndex) -> None:
     encoded(index, PAGES)
-    client, version = Elasticsearch(shared_url()), index.version()
+    client, version = new_client(), index.version()
     client.indices.put_settings(index=version, settings={"index.blocks.write": False})
     stored: Any = client.get(index=version, id="Zoe")["_source"]
     stored["record"]["sentences"] = [[0, 0, 4], ["nonsense"]]
@@ -262,11 +242,9 @@ def test_a_damaged_document_is_found_by_verify_and_made_again(index: ElasticInde
     index.verify()
 
 
-def test_an_index_is_built_from_nothing_if_the_current_version_cannot_be_read(
-    index: ElasticIndex, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unreadable_version_is_built_from_nothing(index: ElasticIndex, caplog: Any) -> None:
     encoded(index, PAGES)
-    client, version = Elasticsearch(shared_url()), index.version()
+    client, version = new_client(), index.version()
     client.indices.put_settings(index=version, settings={"index.blocks.read": True})
     assert len(encoded(index, PAGES)) == len(PAGES)
     assert "Unchanged documents may be made again" in caplog.text
@@ -274,8 +252,9 @@ def test_an_index_is_built_from_nothing_if_the_current_version_cannot_be_read(
 
 
 def test_nothing_is_taken_over_from_vectors_that_were_turned_differently_or_another_format(
-    index: ElasticIndex, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = new_client()
     encoded(index, PAGES)
     version = index.version()
     meta: Any = client.indices.get_mapping(index=version)[version]["mappings"]["_meta"]

@@ -1,7 +1,5 @@
 """What happens when servers, disks and builders fail: real servers, really killed."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time
@@ -19,8 +17,7 @@ from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.interface import DocumentStore
 from tests.retrieval.index.elastic.conftest import index_at
 from tests.retrieval.index.elastic.node import Node, store_url
-from tests.retrieval.index.pages import PAGES, ListCorpus, many
-from tests.retrieval.index.questions import holding
+from tests.retrieval.index.pages import PAGES, ListCorpus, holding, many
 from tests.support.encoders import WordEncoder
 
 pytestmark = [pytest.mark.elasticsearch, pytest.mark.rare]
@@ -32,13 +29,21 @@ Answer = TypeVar("Answer")
 
 
 def call(url: str, method: str, body: object = None) -> None:
-    request = urllib.request.Request(
-        url,
-        method=method,
-        data=None if body is None else json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
+    given = {"data": None if body is None else json.dumps(body).encode(), "method": method}
+    request = urllib.request.Request(url, headers={"Content-Type": "application/json"}, **given)
     urllib.request.urlopen(request, timeout=30).close()
+
+
+class Killing(ListCorpus):
+    """Many pages, of which the fourth chunk comes after something was done."""
+
+    kill: Callable[[], object]
+
+    def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
+        for number, chunk in enumerate(super().chunks()):
+            if number == 3:
+                self.kill()
+            yield chunk
 
 
 def answers(store: DocumentStore) -> list[object]:
@@ -76,9 +81,7 @@ def refused(ask: Callable[[], object]) -> IndexUnavailable:
     raise AssertionError("It was never refused.")
 
 
-def test_a_store_answers_again_after_its_server_was_killed_and_started(
-    node: Node, tmp_path: Path
-) -> None:
+def test_a_store_answers_again_after_its_server_started(node: Node, tmp_path: Path) -> None:
     index = index_at(node.host, tmp_path, "killed")
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
@@ -95,9 +98,7 @@ def test_a_store_answers_again_after_its_server_was_killed_and_started(
     assert answered(lambda: answers(store)) == before
 
 
-def test_a_call_to_a_paused_server_fails_after_some_seconds_and_a_later_one_succeeds(
-    node: Node, tmp_path: Path
-) -> None:
+def test_a_call_to_a_paused_server_fails_and_a_later_works(node: Node, tmp_path: Path) -> None:
     index = index_at(node.host, tmp_path, "still")
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
@@ -112,16 +113,9 @@ def test_a_call_to_a_paused_server_fails_after_some_seconds_and_a_later_one_succ
 
 
 def test_a_build_continues_after_its_server_was_killed(node: Node, tmp_path: Path) -> None:
-    class Killing(ListCorpus):
-        def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
-            for number, chunk in enumerate(super().chunks()):
-                if number == 3:
-                    node.kill()
-                    Timer(2, node.start).start()
-                yield chunk
-
     index = index_at(node.host, tmp_path, "bulk")
     corpus = Killing(MANY)
+    corpus.kill = lambda: (node.kill(), Timer(2, node.start).start())
     try:
         info = index.build(corpus, WordEncoder())
     except IndexUnavailable as error:
@@ -140,9 +134,7 @@ def add(index: ElasticIndex) -> None:
     index.add(ListCorpus(more, content=str(time.monotonic())), WordEncoder())
 
 
-def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
-    node: Node, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_reported_and_then_the_build_goes_on(node: Node, tmp_path: Path) -> None:
     index = index_at(node.host, tmp_path, "disk")
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
@@ -173,18 +165,11 @@ def test_an_index_that_is_deleted_while_it_serves_is_missed(index: ElasticIndex)
     assert answers(index.open("words"))
 
 
-def test_no_call_and_no_build_fails_while_one_of_three_servers_is_killed(
-    nodes: list[Node], tmp_path: Path
-) -> None:
-    class Killing(ListCorpus):
-        def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
-            for number, chunk in enumerate(super().chunks()):
-                if number == 3:
-                    nodes[2].kill()
-                yield chunk
-
+def test_no_call_fails_while_one_of_three_is_killed(nodes: list[Node], tmp_path: Path) -> None:
+    corpus = Killing(MANY)
+    corpus.kill = nodes[2].kill
     index = index_at(",".join(one.host for one in nodes), tmp_path, "three")
-    assert index.build(Killing(MANY), WordEncoder()).documents == len(MANY)
+    assert index.build(corpus, WordEncoder()).documents == len(MANY)
     index.verify()
     nodes[2].start()
     index.build(ListCorpus(PAGES, content="2"), WordEncoder())
