@@ -147,6 +147,7 @@ WITH_QUANTITIES = " + quantities"
 _STATEMENT = "Statement "
 _READ_IN_PART = "Only the first "
 _OLDER = " and may be out of date: the claim says "
+_CONTRARY = "The texts contradict each other. The newer, "
 NOT_SEARCHED = "could not be searched"
 _LAST_DAY = re.compile(r"(?<= o[fn] )\d{4}-\d\d-\d\d\Z")
 
@@ -258,9 +259,21 @@ def older_text(day: str, said: str, texts: int) -> str:
     return f"{which} is of {day_words(day)}{_OLDER}“{said}”."
 
 
+def contrary_text(newer: str, said: Label, day: str, older: str, day_before: str) -> str:
+    """Return the notice that a text says the contrary of an older one.
+
+    ``newer``, ``older``: their titles. ``said``: by the newer one. The days are ISO 8601.
+    """
+    other = REFUTES if said == SUPPORTS else SUPPORTS
+    return (
+        f"{_CONTRARY}“{newer}” of {day_words(day)}, seems to {_several(said)} the claim;"
+        f" the older, “{older}” of {day_words(day_before)}, seems to {_several(other)} it."
+    )
+
+
 def is_about_age(notice: str) -> bool:
-    """Return whether ``older_text`` made this notice."""
-    return _OLDER in notice
+    """Return whether ``older_text`` or ``contrary_text`` made this notice."""
+    return _OLDER in notice or notice.startswith(_CONTRARY)
 
 
 def day_words(iso: str) -> str:

@@ -21,7 +21,14 @@ from app.documents.files import file_links
 from app.people.sharing import seen_job
 from app.people.visitor import may_change, visitor
 from app.result.answer import answer_of
-from app.result.evidence import balance, by_statements, cards, closest_first, source_of
+from app.result.evidence import (
+    balance,
+    by_statements,
+    cards,
+    closest_first,
+    more_documents,
+    source_of,
+)
 from app.result.export import EXPORTS, FORMATS
 from app.result.proof import marked_claim, proof_item
 from app.result.published import confirmation
@@ -129,6 +136,7 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         balance=balance(result, answer.opposing),
         found=by_statements(result, shown),
         unused=unused,
+        more=more_documents(result, shown),
         files=files,
         proof=proof_item(result),
         trail=trail(events, _recipe_of(job), running=False)

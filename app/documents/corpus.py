@@ -213,8 +213,8 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
     else:
         of = default.title, _held(default), default.text_date
         choices.append(CorpusChoice(DEFAULT_CORPUS, *of, chosen=DEFAULT_CORPUS in selected))
-    for one in own:  # long files are searched by their passages
-        of = one.title, f"files, {counted(one.documents, 'passage')}", one.text_date
+    for one in own:
+        of = one.title, counted(one.documents, "file"), one.text_date
         choices.append(CorpusChoice(one.name, *of, chosen=one.name in selected))
     for source in sources:
         choices.append(

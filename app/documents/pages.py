@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -23,13 +23,15 @@ from app.documents.uploading import (
     why_not,
 )
 from app.filters import Badge
-from app.http.errors import refused_page
+from app.http.errors import RequestRefused, refused_page
 from app.people.sharing import owner_of_new_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
+from retrieval.index.open import as_read
 from retrieval.sources.address import SourceAddress
 from retrieval.sources.kept import DAYS, MOST_BYTES, KeptArticles
 from retrieval.sources.opening import KEPT
+from retrieval.types import Document
 from worker.corpora.corpus_store import LONGEST_TITLE
 from worker.corpora.errors import CorpusNotWritten, CorpusRefused
 from worker.corpora.uploads import SUFFIXES
@@ -48,6 +50,7 @@ _STATES = {
 _UPLOADS = {"longest_title": LONGEST_TITLE, "accepted": ",".join(SUFFIXES)}
 # Of the articles that are kept of wikis.
 _LIMITS: Mapping[str, int] = {"days": DAYS, "bytes": MOST_BYTES}
+_MOST_SHOWN = 500  # passages of a file; each has about 1,000 characters
 _ANSWERS: dict[str, Any] = {
     "HTTP_303": (None, "The corpus's page"),
     "HTTP_403": (None, "From another site, or not allowed here"),
@@ -142,6 +145,45 @@ def clear_kept() -> BaseResponse:
 def corpus(name: str) -> str:
     """Show a corpus: its files, and how far their indexing is."""
     return _corpus_page(name, None)
+
+
+@blueprint.get("/documents/<name>/text")
+@describe(
+    query=Named,
+    HTTP_200=(None, "The text"),
+    HTTP_404=(None, "No such corpus, or no file of it that was read"),
+    HTTP_422=(None, "The corpus cannot be searched yet"),
+)
+def text(name: str) -> str:
+    """Show what was read of a file: its headings and sentences, as claims are checked in them."""
+    file = request.args.get("file", "")
+    found = services().corpora.get(name)
+    reports = {one.name: one.report for one in found.files}
+    report = reports.get(file)
+    _, index = services().corpora.searchable(name)
+    read = as_read(index, file, _MOST_SHOWN) if report and report.passages else []
+    if report is None or not read:
+        raise RequestRefused(
+            HTTPStatus.NOT_FOUND,
+            Problem("no_file", "No text of this file is searched.", "Choose a file of the corpus."),
+        )
+    return render_template(
+        "file.html",
+        corpus=found,
+        file=file,
+        passages=report.passages,
+        read=[(one, tuple(_lines(one))) for one in read],
+    )
+
+
+def _lines(document: Document) -> Iterator[str]:
+    """Yield the sentences of a text, and what stands between them, which is no statement."""
+    done = 0
+    for sentence in document.sentences:
+        yield document.text[done : sentence.start]
+        yield sentence.text
+        done = sentence.end
+    yield document.text[done:]
 
 
 @blueprint.post("/documents/<name>/files")

@@ -48,7 +48,7 @@ _VIEWS: Mapping[Rule, Mapping[str, str]] = {
         "feedback": "page",
         "lists": "lists claims row feed",
         "texts": "form",
-        "corpora": "documents corpus",
+        "corpora": "documents corpus text",
         "api_page": "api client openapi",
         "api": "claims claim progress events export_claim recipes",
         "api_comparisons": "comparison export",

@@ -123,6 +123,14 @@ def closest_first(
     return tuple(shown), tuple(card for card in found if card not in shown)
 
 
+def more_documents(result: ClaimResult, shown: Sequence[Card]) -> int:
+    """Return how many documents were read beside those of these cards; a long one counts once."""
+    whole = {one.id: one.whole for one in result.documents}
+    read = {*whole, *(item.document for item in result.evidence)}
+    files = {whole.get(one, one) for one in read}
+    return len(files - {whole.get(card.document, card.document) for card in shown})
+
+
 def cards(
     result: ClaimResult,
     files: Mapping[str, str],

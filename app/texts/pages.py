@@ -46,13 +46,15 @@ _NAMED: dict[Kind, str] = {
     "fact": "",
     "opinion": "Opinion",
     "question": "Question",
-    "forecast": "Forecast",
+    "forecast": "Plan or forecast",
     "instruction": "Call or greeting",
     "quotation": "Quotation",
     "vague": "Too vague",
     "fragment": "Not a sentence",
     "foreign": "Not English",
 }
+# Kinds of sentences whose claims are offered: a document may say what is planned.
+_OFFERED = frozenset({"fact", "forecast"})
 _LONGEST_NAME = 80  # characters
 _API = "From a program, send JSON to /api/v1/texts."
 _SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
@@ -111,8 +113,8 @@ class TextClaimItem:
 class SentenceItem:
     """A sentence of a text.
 
-    ``named``: what its ``kind`` is called where it cannot be checked, else "". ``as_said``: its
-    only claim has its words.
+    ``named``: what its ``kind`` is called where it states no fact, else "". ``offered``: its claims
+    can be edited. ``as_said``: its only claim has its words.
     """
 
     said: str
@@ -120,6 +122,7 @@ class SentenceItem:
     end: int
     kind: str
     named: str
+    offered: bool
     claims: tuple[TextClaimItem, ...]
     as_said: bool
 
@@ -279,6 +282,7 @@ def _page(
         most_characters=LONGEST_TEXT,
         sentences=items,
         checkable=len(facts),
+        plans=sum(item.kind == "forecast" for item in items),
         claims=sum(len(item.claims) for item in facts),
         unclear_claims=sum(bool(claim.unclear) for item in facts for claim in item.claims),
         chosen_claims=sum(claim.taken for item in items for claim in item.claims),
@@ -294,7 +298,7 @@ def _items(
     number = 0
     for sentence in sentences:
         said = " ".join(text[sentence.start : sentence.end].split())
-        claims = []
+        claims, offered = [], sentence.kind in _OFFERED
         for claim in sentence.claims:
             number += 1
             ready = sentence.checkable and not claim.unclear
@@ -306,7 +310,7 @@ def _items(
                     rows=-(-len(written) // _LINE) or 1,
                     taken=str(number) in taken if chosen else ready,
                     replaced=claim.replaced,
-                    unclear=tuple(map(_asked_for, claim.unclear)) if sentence.checkable else (),
+                    unclear=tuple(map(_asked_for, claim.unclear if offered else ())),
                 )
             )
         words = said.rstrip(".")
@@ -316,6 +320,7 @@ def _items(
             end=sentence.end,
             kind=sentence.kind,
             named=_NAMED[sentence.kind],
+            offered=offered,
             claims=tuple(claims),
             as_said=[claim.text.rstrip(".") for claim in sentence.claims] == [words],
         )

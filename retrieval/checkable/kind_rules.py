@@ -79,7 +79,7 @@ def kind_by_rules(sentence: Doc) -> Kind:
         return said
     if _is_imperative(root):
         return "instruction"
-    if not any(token.tag_ in FINITE for token in sentence):
+    if not any(token.tag_ in FINITE for token in sentence) and not _may_be_past(root, text):
         return "opinion" if _judges(sentence) else "fragment"
     if _is_forecast(text, root):
         return "forecast"
@@ -125,6 +125,19 @@ def _is_imperative(root: Token) -> bool:
     before = [t for t in root.children if t.i < root.i and t.dep_ not in {"neg", "advmod", "punct"}]
     plain = all(t.lower_ in {"do", "please"} or t.dep_ in {"intj", "dep"} for t in before)
     return plain and (root.tag_ == "VB" or root.i == 0)
+
+
+def _may_be_past(root: Token, text: str) -> bool:
+    """Return whether a participle may be a verb in the past: "Four companies tendered for it."."""
+    after = root.doc[root.i + 1] if root.i + 1 < len(root.doc) else None
+    return (
+        text.endswith(".")
+        and root.tag_ == "NNS"
+        and after is not None
+        and (after.tag_, after.dep_) == ("VBN", "acl")
+        and after.lower_.endswith("ed")
+        and all(child.dep_ != "agent" for child in after.children)
+    )
 
 
 def _is_forecast(text: str, root: Token) -> bool:

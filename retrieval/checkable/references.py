@@ -305,6 +305,8 @@ _FARTHEST = 3  # sentences back
 _FARTHEST_NOUN = 8  # sentences back, of "the company"
 _CLOSE = 0.75  # two things whose scores differ by less are as likely
 _CLOSE_PEOPLE = 2.75  # two people: a name that is wrong is worse than none
+# "The council chose the tender, and all voted for it": the object before is as likely.
+_CLOSE_OF_AN_OBJECT = 2.5
 _CLOSE_OF_A_SORT = 2.5  # two companies or countries of one sentence
 # "It is clear that …", "It rained", "it takes an hour to …": nothing is meant.
 _TIMES = {"cold", "dark", "early", "hot", "late", "time"}
@@ -449,7 +451,10 @@ def _resolved(token: Token, number: int, known: list[Referent]) -> Reference:
     if len(scored) > 1:
         (score, first), (next_score, other) = scored[:2]
         people = first.sort == other.sort == "person" and first.proper and other.proper
-        if score - next_score < (_CLOSE_PEOPLE if people else _CLOSE):
+        together = first.places[-1][0] == other.places[-1][0]
+        is_object = not owner(token) and token.dep_ not in SUBJECTS
+        close = _CLOSE_OF_AN_OBJECT if is_object and together else _CLOSE
+        if score - next_score < (_CLOSE_PEOPLE if people else close):
             return _of(token, None)
     meant = scored[0][1]
     alone = len(scored) == 1 and not (token.lower_ in _IT and meant.sort in {"", "name"})

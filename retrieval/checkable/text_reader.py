@@ -86,7 +86,9 @@ class TextReader:
                 yield TextSentence(start, end, "fact", facts)
             else:
                 cut = self._statements(number, sentence, references)
-                halved = facts if len(facts) == len(halves) else ()
+                # With a clear half, the other one alone is asked about.
+                apart = facts and all(of == "fact" for _, of in halves)
+                halved = tuple(one for one, _ in halves) if apart else ()
                 yield TextSentence(start, end, "fact", cut or halved or whole)
 
     def kinds_of(self, sentences: Sequence[str]) -> tuple[Kind, ...]:

@@ -12,8 +12,9 @@ from retrieval.index.embedded.layout import description_of, needs_build
 
 if TYPE_CHECKING:
     from retrieval.index.interface import Index
+    from retrieval.types import Document
 
-__all__ = ["IndexLocation", "description_of", "needs_build", "open_index"]
+__all__ = ["IndexLocation", "as_read", "description_of", "needs_build", "open_index"]
 
 IndexLocation: TypeAlias = Path | ElasticLocation
 
@@ -32,3 +33,10 @@ def open_index(location: IndexLocation, snapshots: Path, processes: int = 1) -> 
     from retrieval.index.embedded.embedded_index import EmbeddedIndex
 
     return EmbeddedIndex(location, processes)
+
+
+def as_read(index: Path, document: str, most: int) -> list[Document]:
+    """Return a document of an index in a folder; see ``embedded_store.as_read``."""
+    from retrieval.index.embedded import embedded_store
+
+    return embedded_store.as_read(index, document, most)

@@ -38,6 +38,7 @@ from retrieval.pipeline.conjunction import Checked, conjunction
 from retrieval.recipes.recipes import FIRST, HOP, NEXT, Form, Recipe, record_of, stage_of
 from retrieval.stages.decide.verdict import disagreement
 from retrieval.stages.ending import (
+    contrary_texts,
     hop_ended,
     missing,
     nothing_new,
@@ -251,6 +252,7 @@ class Pipeline:
         verdict, usage, explained = self._explain(state, clock)
         notices = (
             *older_texts(state, verdict),
+            *contrary_texts(state),
             *([] if state.read_words is None else [read_in_part(state.read_words)]),
             *([_SLOW] if stopped == "time" else []),
             *self._store.notices(),

@@ -25,7 +25,9 @@ from retrieval.types import (
     Stopped,
     Verdict,
 )
-from retrieval.words import older_text
+from retrieval.words import contrary_text, older_text
+
+_DAY_OF_A_FILE = ", as of "  # in what a document of a folder is credited to
 
 
 def missing(state: ClaimState) -> tuple[tuple[int, int], ...]:
@@ -172,6 +174,34 @@ def older_texts(state: ClaimState, verdict: Verdict) -> tuple[str, ...]:
     newest = max((item.date for item in used if item.date), default="")
     said = time_after(state.parsed, date.fromisoformat(newest)) if newest else ""
     return (older_text(newest, said, len({item.title for item in used})),) if said else ()
+
+
+def contrary_texts(state: ClaimState) -> tuple[str, ...]:
+    """Return the notice that selected sentences of files of different days contradict each other.
+
+    It names the newest and the newest older one of the other side. The day of a wiki's revision is
+    not that of its sentences, so wikis do not count.
+    """
+    read = (ranked.document for ranked in state.documents)
+    files = {one.id for one in read if _DAY_OF_A_FILE in (one.source or "")}
+    sides = [
+        item
+        for item in state.selected
+        if item.date and item.decides != NOT_ENOUGH_INFO and item.key.document_id in files
+    ]
+    newest = max(sides, key=_day, default=None)
+    if newest is None:
+        return ()
+    others = (one for one in sides if one.decides != newest.decides and _day(one) < _day(newest))
+    older = max(others, key=_day, default=None)
+    if older is None:
+        return ()
+    said = newest.title, newest.decides, _day(newest), older.title, _day(older)
+    return (contrary_text(*said),)
+
+
+def _day(item: Evidence) -> str:
+    return item.date or ""
 
 
 _SHORTEST = 3  # letters; shorter words are abbreviations that are written in several ways

@@ -34,6 +34,15 @@ function small() {
     .map(element => element.outerHTML);
 }
 
+// Whether an element of more lines begins beside the words before it.
+function flows(selector) {
+  const element = document.querySelector(selector);
+  const [first, ...more] = element.getClientRects();
+  const before = document.createRange();
+  before.selectNodeContents(element.parentElement);
+  return more.length > 0 && first.left > before.getBoundingClientRect().left;
+}
+
 function levels() {
   return [...document.querySelectorAll("h1, h2, h3, h4")].map((h) => Number(h.tagName[1]));
 }

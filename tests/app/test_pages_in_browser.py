@@ -199,6 +199,10 @@ def test_few_words_stand_above_the_fold_of_a_result(browser: Chrome, web: WebPro
         for width, height, most in ((1440, 900, 120), (375, 812, 80)):
             resize(browser, width)
             assert 20 < asked(browser, "words", width, height) <= most, (width, label)
+    result = claim_document(CLAIM, "REFUTES")
+    result["evidence"][0]["title"] = "The lighthouse of Varn and its keepers in " * 3
+    browser.get(web.done(result))
+    assert asked(browser, "flows", "figcaption a")  # 375 pixels: the link has several lines
     folded = web.done(claim_document(CLAIM, "NOT ENOUGH INFO"))
     browser.get(f"{folded}#evidence-2")  # a link to evidence opens what is folded around it
     wait_for(browser, "document.getElementById('evidence-2').closest('details').open")

@@ -84,6 +84,25 @@ def _is_whole(path: Path, kind: str, stored: Stored) -> bool:
     return True
 
 
+def as_read(index: Path, document: str, most: int) -> list[Document]:
+    """Return a document as it was read: of a long one the first passages, ``most`` at most.
+
+    It is empty if the index has no document of this id. Only what stores the texts is opened.
+
+    Raises:
+        IndexUnavailable: there is no index, it is damaged, or of another format.
+    """
+    version = current_version(index)
+    meta = read_meta(index, version)
+    try:
+        removed = np.load(version / REMOVED)
+        stored = Documents(index / DATABASES / meta.stored[DOCUMENTS].name, len(removed), removed)
+        numbers = sorted(stored.of_whole([document]).get(document, ()))[:most]
+        return [document_of(record) for record in stored.records(numbers)]
+    except (OSError, ValueError, LookupError, sqlite3.Error) as error:
+        raise not_opened(error, version, meta.fix()) from error
+
+
 class EmbeddedStore(DocumentStore):
     """A finished index in a folder of this machine; see ``layout`` for its files.
 

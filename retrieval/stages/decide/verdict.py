@@ -222,7 +222,7 @@ def rationale_of(
         quotes = " and ".join(f"“{item.in_context}” (“{item.title}”)" for item in together)
         return f"Read together, the sentences {several} it: {quotes}"
     quoted = alone[0]
-    others = len({item.key.document_id for item in alone} - {quoted.key.document_id})
+    others = len({item.title for item in alone} - {quoted.title})  # not of passages
     more = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
     return f"“{quoted.title}”{more} {one} it: “{quoted.in_context}”"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,6 +88,34 @@ def test_files_are_uploaded_indexed_replaced_and_removed_on_the_pages(client: Cl
     assert "There are no files yet." in client.get(address).text
     assert client.post(f"{address}/remove").location == "/documents"
     assert client.get(address).status_code == 404
+
+
+def test_what_was_read_of_a_file_is_shown_as_text_with_its_headings_and_days(
+    client: Client,
+) -> None:
+    minutes = (
+        b"# Minutes of 3 January 2023\n\n## Mill & sails\n\nThe mill has 6 sails. Is 5 < 6?"
+        b" It turns.\n\n## Pier\n\nThe pier is red.\n"
+    )
+    name = made(client, a_md=minutes, b_txt=b"Ships go.", c_txt=b"")
+    corpus = client.get(f"/documents/{name}").text
+    links = re.findall(rf'href="/documents/{name}/text\?file=(.*?)"', corpus)
+    assert links == ["a.md", "b.txt"]
+    page = client.get(f"/documents/{name}/text?file=a.md").text
+    main = page.split("<main")[1].split("</main>")[0]
+    assert re.findall(r"<h2><bdi>(.*?)</bdi></h2>", main) == ["Mill &amp; sails", "Pier"]
+    assert re.findall(r'text of <time datetime="([\d-]+)', main) == ["2023-01-03"] * 2
+    assert re.findall(r'<p dir="auto">(.*?)</p>', main) == [
+        "The mill has 6 sails.",
+        "Is 5 &lt; 6?",
+        "It turns.",
+        "The pier is red.",
+    ]
+    for file in ("c.txt", "b", "../../esoteric.db", ""):
+        assert client.get(f"/documents/{name}/text", query_string={"file": file}).status_code == 404
+    assert client.post(f"/documents/{name}/files/remove", data={"file": "a.md"}).status_code == 303
+    assert client.get(f"/documents/{name}/text?file=a.md").status_code == 404
+    assert client.get("/documents/nowhere/text?file=a.md").status_code == 404
 
 
 def test_what_cannot_be_uploaded_is_said_in_the_form_and_leaves_nothing(client: Client) -> None:

@@ -204,6 +204,8 @@ class Shared:
         doors["comparison"] = compared.get_json().get("unknown") == []
         chosen = client.post("/claims/selected", data={"claim": [self.claim], "do": "json"})
         doors["edited"] = "Edited from" in client.get(f"/?edited_from={self.claim}").text
+        text = client.get(f"/documents/{self.corpus}/text?file=a.txt").text
+        doors["text of a file"] = "No text of this file is searched." in text
         doors["selection"] = self.claim in chosen.text
         doors["box"] = self.claim in client.post("/box", data={"claim": SECRET}).text
         asked = {"claim": "Tea is a hot drink.", "corpora": [self.corpus]}

@@ -10,7 +10,7 @@ from cli.claim_text import as_text
 from retrieval.errors import EsotericError
 from retrieval.result import ClaimResult
 from tests.app import claim_documents
-from tests.app.claim_documents import claim_document
+from tests.app.claim_documents import claim_document, document_with_passages
 from tests.app.client import CLAIM, Client, words
 from tests.app.conftest import PageOf
 from tests.support.cases import cases
@@ -93,6 +93,14 @@ def test_a_sentence_stands_once_in_its_document_with_its_neighbours(page_of: Pag
     # The source opens at the sentence.
     assert "/Ida_Holm#:~:text=Ida%20Holm%20%281831%20to,was%20an%20Ostrean%20engineer." in page
     assert "Ostrea, from en.wikipedia.org" in text
+
+
+def test_the_passages_of_a_file_are_counted_as_one_document(page_of: PageOf) -> None:
+    result = document_with_passages()  # two passages of a report decide it, and it has two others
+    assert "2 more documents read" in words(page_of(result))  # an article, other rules
+    result["documents"] = [one for one in result["documents"] if "report" in one["id"]]
+    result["evidence"] = [one for one in result["evidence"] if "report" in one["document"]]
+    assert "More of these documents read" in words(page_of(result))
 
 
 Said = dict[str, dict[str, list[str]]]

@@ -67,6 +67,20 @@ def test_the_page_and_the_api_say_what_can_be_checked_and_what_was_replaced(clie
     assert sentences[2]["claims"][0]["unclear"] == ["He"]
 
 
+@pytest.mark.models
+def test_a_plan_is_offered_and_the_page_says_why_it_is_not_ticked(client: Client) -> None:
+    text = "The baths opened in 1974. The new pool will open in May 2027. It may close soon."
+    page = client.post("/texts", data={"text": text}).text
+    assert re.findall(r'name="take" value="(\d)"[^>]* checked', page) == ["1"]
+    assert "1 of 3 sentences can be checked: 1 claim." in page
+    assert "2 plans or forecasts are not ticked: a document can only say what is planned" in page
+    (field,) = re.findall(r'<textarea name="claim-2"[^>]*>', page)
+    assert 'aria-describedby="notes-2"' in field
+    assert page.count('<span class="tag">Plan or forecast</span>') == 2
+    sentences = client.post("/api/v1/texts", json={"text": text}).get_json()["sentences"]
+    assert [(one["kind"], one["checkable"]) for one in sentences[1:]] == [("forecast", False)] * 2
+
+
 def test_what_cannot_be_read_is_refused_and_kept(client: Client) -> None:
     for text, message in (
         ("", "There is no text to read."),

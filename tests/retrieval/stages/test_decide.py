@@ -15,7 +15,7 @@ from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.shipped import verifier
 from retrieval.quantities.halves import Ruling
 from retrieval.stages.decide.verdict import disagreement, rationale_of
-from retrieval.stages.ending import older_texts
+from retrieval.stages.ending import contrary_texts, older_texts
 from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
@@ -451,3 +451,31 @@ def test_a_rationale_names_the_subject_and_a_notice_the_newest_text(parser: Engl
     state = ClaimState(claim, parser.parse(claim), evidence=found)
     (notice,) = older_texts(state, types.Verdict(SUPPORTS, 0.9, "a judge", ""))
     assert "is of 5 May 2025" in notice
+
+
+def test_files_of_different_days_that_contradict_each_other_are_named_with_their_days(
+    parser: EnglishParser,
+) -> None:
+    claim = "The pier is red."
+    said = (("Note", "2025-05-01", REFUTES), ("Letter", "2025-05-03", SUPPORTS))
+
+    def notices(*given: tuple[str, str | None, Label], source: str = "a.eml, as of") -> list[str]:
+        found, read = [], []
+        for title, day, stance in given:
+            found.append(replace(chosen(evidence(title, "It is.", 0.9, stance)), date=day))
+            one = ranked(title, "It is.")
+            read.append(replace(one, document=replace(one.document, source=f"{source} {day}")))
+        parsed = parser.parse(claim)
+        state = ClaimState(claim, parsed, evidence=tuple(found), documents=tuple(read))
+        return list(contrary_texts(state))
+
+    (notice,) = notices(*said)
+    assert notice == (
+        "The texts contradict each other. The newer, “Letter” of 3 May 2025, seems to support"
+        " the claim; the older, “Note” of 1 May 2025, seems to refute it."
+    )
+    assert notices(said[0], ("Letter", "2025-05-01", SUPPORTS)) == []  # of one day
+    assert notices(said[0], ("Letter", None, SUPPORTS)) == []
+    assert notices(said[0], ("Letter", "2025-05-03", REFUTES)) == []
+    assert notices(said[0], ("Letter", "2025-05-03", NOT_ENOUGH_INFO)) == []
+    assert notices(*said, source="Test wiki, revision of") == []
