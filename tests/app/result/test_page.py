@@ -100,7 +100,7 @@ def test_the_passages_of_a_file_are_counted_as_one_document(page_of: PageOf) -> 
     assert "2 more documents read" in words(page_of(result))  # an article, other rules
     result["documents"] = [one for one in result["documents"] if "report" in one["id"]]
     result["evidence"] = [one for one in result["evidence"] if "report" in one["document"]]
-    assert "More of these documents read" in words(page_of(result))
+    assert "More that was read of these documents" in words(page_of(result))
 
 
 Said = dict[str, dict[str, list[str]]]
