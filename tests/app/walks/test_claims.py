@@ -170,10 +170,10 @@ def test_a_reader_disagrees_edits_the_claim_searches_on_and_takes_it_along(walke
     copied = browser.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
     assert copied == walker.service.address + first
 
-    whole = ClaimResult.model_validate_json(walker.download("JSON").read_bytes())
+    whole = ClaimResult.model_validate_json(walker.download("For programs (JSON)").read_bytes())
     assert whole.claim == wrong
-    assert "Refuted, about" in walker.download("Markdown").read_text()
-    assert wrong in walker.download("CSV").read_text()
+    assert "Refuted, about" in walker.download("Text (Markdown)").read_text()
+    assert wrong in walker.download("Table (CSV)").read_text()
 
     walker.follow("Edit the claim")
     walker.wait("document.activeElement.id === 'claim'")

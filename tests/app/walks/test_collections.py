@@ -52,14 +52,14 @@ def test_a_journalist_uploads_a_table_that_comes_back_though_a_worker_dies(walke
     walker.leave(walker.browser.find_element(By.PARTIAL_LINK_TEXT, "Refuted").click)
     assert len(walker.all(".entries > li")) == verdicts.count("Refuted")
 
-    with walker.download("CSV").open(encoding="utf-8-sig", newline="") as table:
+    with walker.download("Table (CSV)").open(encoding="utf-8-sig", newline="") as table:
         rows = list(csv.DictReader(table))
     assert [(one["speaker"], one["claim"], one["page"]) for one in rows] == [
         tuple(line.split(",")) for line in TABLE.splitlines()[1:]
     ]
     assert rows[1]["verdict"] == "REFUTES"
     assert "English" in rows[3]["error"]
-    lines = walker.download("JSON lines").read_text().splitlines()
+    lines = walker.download("For programs (JSON lines)").read_text().splitlines()
     assert ["verdict" in json.loads(one) for one in lines].count(False) == 1
     assert walker.download("Excel").read_bytes().startswith(b"PK")
     assert_no_complaints(walker.browser)
@@ -79,7 +79,7 @@ def test_a_journalist_checks_what_a_speech_says_without_what_nobody_can(walker: 
     walker.wait("document.getElementById('check').textContent === 'Choose claims'")
     walker.follow("Choose claims")
     left_out = {one.text for one in walker.all(".sentences .tag")}
-    assert left_out == {"Opinion", "Forecast"}
+    assert left_out == {"Opinion", "Plan or forecast"}
     claims = [one.get_attribute("value") for one in walker.all(".sentences textarea")]
     assert claims[1] == "Ottawa lies on the Ottawa River."
     assert "The text does not say clearly" in walker.text(".sentences .unclear")
@@ -190,7 +190,7 @@ def test_an_archivist_searches_three_pdfs_and_keeps_them_up_to_date(walker: Walk
     walker.attach("#files", pier_pdf=PIER, lamp_pdf=LAMP, mill_pdf=MILL)
     with walker.service.held_worker():
         walker.follow("Upload")
-        assert walker.text("#corpus .files").count("waits to be indexed") == 3
+        assert walker.text("#corpus .files").count("waits to be read") == 3
         assert walker.see("#corpus progress").is_displayed()
     walker.wait_until_indexed()
     assert "Ready" in walker.text("#corpus .facts")
