@@ -15,8 +15,8 @@ from retrieval.checkable.reader import TextsBusy
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded
-from retrieval.corpora.folder import document as reader
-from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Unreadable, read_file
+from retrieval.corpora.folder import reading
+from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Unreadable
 from retrieval.errors import InvalidText
 from retrieval.web.fetching import FetchedPage, Fetcher
 
@@ -72,11 +72,11 @@ def _document(page: FetchedPage) -> FileText:
     content = page.content
     if page.charset:  # the reader knows only what the page says itself
         content = codecs.BOM_UTF8 + decoded(content, page.charset).encode()
-    with TemporaryDirectory() as folder, ChildProcess(reader.__name__, _MEMORY) as process:
+    with TemporaryDirectory() as folder, ChildProcess(reading.__name__, _MEMORY) as process:
         file = Path(folder, f"page{suffix}")
         file.write_bytes(content)
         try:
-            return read_file(process, file, BY_SUFFIX[suffix], seconds=_READING)
+            return reading.read_file(process, file, BY_SUFFIX[suffix], seconds=_READING)
         except Unreadable as error:
             raise InvalidText(
                 "page_unreadable",

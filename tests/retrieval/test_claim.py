@@ -271,7 +271,7 @@ def test_a_text_of_very_many_sentences_is_looked_through_once(splitter: Sentence
     bounds = bounds_of("It is red. " * 100_000, starts)
     assert bounds[:2] == [(0, 10), (11, 21)]
     assert len(bounds) == 100_000
-    # A sentence ends before the quotes that close it: as if one began with these, and behind them.
+    # A sentence ends before the quotes that close it: as if one began with these, and after them.
     text = 'He said: "It is red." It is.'
     assert bounds_of(text, [0, 20, 22]) == [(0, 20), (20, 21), (22, 28)]
     # Of 46 characters: what is read together ends within a sentence.

@@ -68,8 +68,8 @@ def has_notice(_: EnglishParser, claim: str, notice: str) -> bool:
     return any(notice in one for one in read_claim(claim, anyway=True).notices)
 
 
-TOLD = rows("spelling", ["title"], "text")
-PAGES = [Page(title, title, None, text) for _, (title,), text in TOLD]
+SPELLING_PAGES = rows("spelling", ["title"], "text")
+PAGES = [Page(title, title, None, text) for _, (title,), text in SPELLING_PAGES]
 PAGES += [Page(f"{n}", f"{n}", None, "A president is elected and honest.") for n in range(20)]
 SPELLING = Spelling(InMemoryStore(PAGES, None))
 

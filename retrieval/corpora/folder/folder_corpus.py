@@ -13,14 +13,12 @@ from pathlib import Path
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
-from retrieval.corpora.folder import document as reader
+from retrieval.corpora.folder import reading
 from retrieval.corpora.folder.document import (
     BY_SUFFIX,
-    DIVIDE,
     FileText,
     Unreadable,
     first_title,
-    read_file,
 )
 from retrieval.corpora.json_lines import fingerprint_of
 from retrieval.corpora.passages import passages
@@ -163,7 +161,7 @@ class FolderChunk:
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the pages of each file: one, or the passages of a long document."""
-        with ChildProcess(reader.__name__) as child:
+        with ChildProcess(reading.__name__) as child:
             for path in self.paths:
                 try:
                     document = _read(path, child, self.password)
@@ -197,10 +195,10 @@ def _read(path: Path, child: ChildProcess, password: str | None) -> FileText:
         raise Unreadable("the file is empty.", "Remove it, or fetch it again.")
     if size > kind.largest:
         most = f"at most {kind.largest / 1e6:,.0f} MB are read of {path.suffix.lower()} files."
-        raise Unreadable(f"the file has {size / 1e6:,.1f} MB; {most}", DIVIDE)
+        raise Unreadable(f"the file has {size / 1e6:,.1f} MB; {most}", reading.DIVIDE)
     # Little text is read in no time, without the cost of a process that can be ended.
     here = not kind.library and size <= _LITTLE_TEXT
-    document = kind.reader()(path) if here else read_file(child, path, kind, password)
+    document = kind.reader()(path) if here else reading.read_file(child, path, kind, password)
     said = (document.title, *(block.text for block in document.blocks))
     if not any(any(map(str.isalnum, text)) for text in said):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")

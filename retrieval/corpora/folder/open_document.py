@@ -1,4 +1,4 @@
-"""Reads .odt, .ods and .epub: texts, tables, text boxes and notes, without what is not shown."""
+"""Reads .odt and .ods: texts, tables, text boxes and notes, without what is not shown."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import unquote
 
 from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import FileText, Headings, Unreadable, hidden_text, iso_day
+from retrieval.corpora.folder.document import FileText, hidden_text, iso_day
 from retrieval.corpora.folder.formula import FORMULA, beside, formula
 from retrieval.corpora.folder.office import parsed, unpacked
 from retrieval.corpora.folder.tables import Cell, table_text, tables_in
-from retrieval.corpora.folder.tree import in_sections, shown
+from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
@@ -52,7 +51,6 @@ _NO_HEIGHT = re.compile(r"-?[0.]*%?")
 _SHEETS = ".//style:style[@style:name=$style]/*/@table:display"  # "false" of hidden ones
 _ITEM = _named("text:list-item")
 _MOST_REPEATED = 500  # of a cell: empty ones are repeated up to the edge of the sheet
-_CONTAINER, _RIGHTS = "META-INF/container.xml", "META-INF/rights.xml"
 _MOST_BASES = 10  # styles that a style is based on, one on the other
 
 
@@ -68,8 +66,6 @@ class _Look:
 
 def read(path: Path) -> FileText:
     """Return the document."""
-    if path.suffix.lower() == ".epub":
-        return _book(path)
     tree = html.Element("div")
     blocks: list[Block] = []
     with unpacked(path) as archive:
@@ -254,32 +250,3 @@ def _rows(table: etree._Element) -> Iterator[etree._Element]:
 def _count(element: etree._Element, name: str) -> int:
     digits = element.get(_named(name), "1")
     return max(1, int(digits)) if digits.isdecimal() else 1
-
-
-def _book(path: Path) -> FileText:
-    """Return an .epub: its chapters in order, in the sections of their headings."""
-    with unpacked(path) as archive:
-        members = sorted(archive.namelist())
-        if _RIGHTS in members:
-            raise Unreadable("the file is encrypted.", "Use a copy without protection.")
-        package = parsed(archive.read(_CONTAINER)).find(".//{*}rootfile").get("full-path", "")
-        root = parsed(archive.read(package))
-        sheets = [archive.read(name) for name in members if name.lower().endswith(".css")]
-        styles = [sheet.decode("utf-8", "replace") for sheet in sheets]
-        names = filter({*members}.__contains__, _chapters(root, posixpath.dirname(package)))
-        chapters = [shown(archive.read(name), styles) for name in names]
-    title = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
-    day = root.findtext(".//{http://purl.org/dc/elements/1.1/}date") or ""
-    headings = Headings(title)
-    blocks = [b for chapter in chapters for _, b in in_sections(chapter.pieces, headings)]
-    unread = [one for chapter in chapters for one in chapter.unread]
-    return FileText(title, blocks, None, unread, saved=iso_day(day))
-
-
-def _chapters(package: etree._Element, folder: str) -> Iterator[str]:
-    """Yield the names of the chapters in the order of reading, without the table of contents."""
-    items = {item.get("id"): item for item in package.iterfind(".//{*}manifest/{*}item")}
-    for reference in package.iterfind(".//{*}spine/{*}itemref"):
-        item = items.get(reference.get("idref"))
-        if item is not None and "nav" not in (item.get("properties") or "").split():
-            yield posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))

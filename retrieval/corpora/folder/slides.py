@@ -10,9 +10,10 @@ import pptx
 from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.folder.charts import chart_sentences
 from retrieval.corpora.folder.document import FileText, Unread, first_title, hidden_text
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.folder.office import chart_sentences, office_file, saved_on
+from retrieval.corpora.folder.office import office_file, saved_on
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked

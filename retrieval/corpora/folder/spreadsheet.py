@@ -19,8 +19,10 @@ from openpyxl.cell.rich_text import CellRichText
 from openpyxl.utils.cell import range_boundaries
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.folder.charts import charts_in
 from retrieval.corpora.folder.document import FileText, Unread, first_title, hidden_text, numbers_of
-from retrieval.corpora.folder.office import charts_in, office_file, saved_on, shown_number
+from retrieval.corpora.folder.numbers import shown_number
+from retrieval.corpora.folder.office import office_file, saved_on
 from retrieval.corpora.folder.tables import MOST_COLUMNS, Cell, is_period, row_sentences, tables_in
 from retrieval.corpora.passages import Block
 from retrieval.corpora.table_files import opened_workbook, plain_text

@@ -19,9 +19,10 @@ from docx.oxml.ns import nsmap, qn
 from lxml import etree, html
 
 from retrieval.corpora.boxes import box
+from retrieval.corpora.folder.charts import charts_in
 from retrieval.corpora.folder.document import FileText, first_title, hidden_text
 from retrieval.corpora.folder.formula import FORMULA, beside, formula
-from retrieval.corpora.folder.office import charts_in, office_file, saved_on
+from retrieval.corpora.folder.office import office_file, saved_on
 from retrieval.corpora.folder.tree import LOWEST, shown
 from retrieval.corpora.passages import ends_sentence, may_be_bold_heading
 from retrieval.corpora.superscripts import lowered, marked

@@ -181,13 +181,13 @@ def test_a_graph_has_a_review_of_each_verdict_that_is_decided_and_confirmed(
     whole, *reviews = graph["@graph"]
     assert [fault for thing in graph["@graph"] for fault in faults(thing)] == []
     assert (whole["@id"], whole["name"]) == (f"{SITE}{page}", "The <i>debate</i>")
-    told = [
+    named = [
         (one["claimReviewed"], one["itemReviewed"]["author"]["name"], one["author"]["name"])
         for one in reviews
     ]
     tea = "Tea is <b>hot</b>."
     ice = ("Ice is warm.", "Bo </script>", "Ida")
-    assert told == [(tea, "Ada Berg", "Ida"), ice, (tea, "Di Ek", "Ida")]
+    assert named == [(tea, "Ada Berg", "Ida"), ice, (tea, "Di Ek", "Ida")]
     assert [one["reviewRating"]["ratingValue"] for one in reviews] == [5, 1, 5]
     assert reviews[1]["itemReviewed"]["temporal"] == "last spring"  # no date of schema.org
     assert {one["isPartOf"]["@id"] for one in reviews} == {f"{SITE}{page}"}

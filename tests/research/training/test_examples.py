@@ -39,7 +39,7 @@ from tests.support.encoders import WordEncoder
 from tests.support.json_lines import write_json_lines
 from tests.support.opinions import Says
 
-PAGES = {page: told for _, (page, told), _ in rows("training_examples", ["page", "sentences"])}
+PAGES = {page: texts for _, (page, texts), _ in rows("training_examples", ["page", "sentences"])}
 TRAIN = [
     FeverClaim(text, label, tuple(tuple(map(tuple, group)) for group in sets), n, f"line {n}")
     for n, (_, (text, label, sets), _) in enumerate(
@@ -134,8 +134,8 @@ def of_the_verifier(
 
 
 def test_examples_are_those_of_the_recipe(drawn: dict[str, Sequence[Any]]) -> None:
-    told = rows("training_examples", ["training"], "count digest")
-    wanted = {training: figures for _, (training,), figures in told}
+    known = rows("training_examples", ["training"], "count digest")
+    wanted = {training: figures for _, (training,), figures in known}
     assert {k: [len(some), examples_digest(some)[:16]] for k, some in drawn.items()} == wanted
 
 
@@ -193,7 +193,7 @@ def test_the_other_sentences_of_a_title_lead_nowhere(drawn: dict[str, Sequence[A
 
 @pytest.fixture(scope="module")
 def films(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
-    pages = {page: told for _, (page,), told in rows("page_statements", ["page"], "sentences")}
+    pages = {page: texts for _, (page,), texts in rows("page_statements", ["page"], "sentences")}
     return pool_of(pages, WordEncoder(), tmp_path_factory.mktemp("films"))
 
 
@@ -226,9 +226,9 @@ def test_compositions_need_both_pages_and_false_ones_exchange_one_fact(films: Se
             text = said.text(other).casefold()
             assert not [words for words in cut(one, spans) if words.casefold() in text]
         if one.flipped is not None:
-            told = films.sentences[films.position[keys[1]]].text
+            text = films.sentences[films.position[keys[1]]].text
             (words,) = cut(one, [one.flipped])
-            assert (one.in_evidence in told, words in told) == (True, False)
+            assert (one.in_evidence in text, words in text) == (True, False)
 
 
 def cut(one: Composition, spans: Iterable[tuple[int, int]]) -> list[str]:
@@ -298,14 +298,14 @@ def yes_or_no(yes: bool) -> Opinion:
 # --- claims that are read
 
 
-HELD_PAGES = {page: told for _, (page,), told in rows("training_examples", ["held"], "told")}
+HELD_PAGES = {page: texts for _, (page,), texts in rows("training_examples", ["held"], "sentences")}
 DEV = [("Elm Pier is made of oak.", "SUPPORTS", "Elm_Pier")]
 TRAIN_LINES = [tuple(one) for _, one, _ in rows("training_examples", ["line", "label", "cites"])]
 
 
 def write_fever(folder: Path, **files: list[tuple[str, str, str | None]]) -> None:
     """Write the pages, and files of claims: text, label and cited page of each."""
-    pages = (fever_page(page, *told) for page, told in HELD_PAGES.items())
+    pages = (fever_page(page, *texts) for page, texts in HELD_PAGES.items())
     write_json_lines(folder / "wiki-pages/wiki-001.jsonl", *pages)
     for name, claims in files.items():
         lines = []
@@ -325,8 +325,8 @@ def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(tmp_path: P
     of_one_page = []
     for title in ("Fir Boat", "Elm Pier"):
         gold = [{"text": f"{title} is old."}]
-        told = {"text": f"{title} is old.", "label": SUPPORTS, "wikipedia_page": title}
-        of_one_page.append(told | {"gold_evidence": gold, "retrieved_evidence": gold})
+        row = {"text": f"{title} is old.", "label": SUPPORTS, "wikipedia_page": title}
+        of_one_page.append(row | {"gold_evidence": gold, "retrieved_evidence": gold})
     write_json_lines(tmp_path / "fm2/train.jsonl", *of_one_page)
     data = load_data(tmp_path, tmp_path / "vectors", seed=0)
     assert [claim.text for claim in data.train] == [

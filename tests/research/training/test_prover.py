@@ -62,21 +62,21 @@ def steps(example: ProofExample) -> list[Step]:
 def by_keys(pool: SentencePool, claim: str, label: types.Label, keys: list[Any]) -> EvidenceSet:
     """A claim and sentences of the pool, the first of which is the gold one."""
     sentences = (pool.sentences[pool.position[page, number]] for page, number in keys)
-    told = tuple((one.title, one.text) for one in sentences)
-    return EvidenceSet(claim, label, told, () if label == NOT_ENOUGH_INFO else (0,))
+    pairs = tuple((one.title, one.text) for one in sentences)
+    return EvidenceSet(claim, label, pairs, () if label == NOT_ENOUGH_INFO else (0,))
 
 
 def given(
     _: SentencePool,
     claim: str,
     label: types.Label,
-    told: list[Any],
+    evidence: list[Any],
     gold: list[int],
     exchange: list[Any] | None,
     missing: list[Any],
     open_parts: list[Any],
 ) -> EvidenceSet:
-    pairs, lacks, parts = (tuple(map(tuple, some)) for some in (told, missing, open_parts))
+    pairs, lacks, parts = (tuple(map(tuple, some)) for some in (evidence, missing, open_parts))
     other = Exchange(*exchange) if exchange else None
     return EvidenceSet(claim, label, pairs, tuple(gold), other, lacks, parts)
 
@@ -84,7 +84,7 @@ def given(
 @pytest.mark.models
 @rules(
     ("training_proofs", "claim label sentences", "proof", by_keys),
-    ("training_proofs", "claim label told gold exchange missing open", "proof", given),
+    ("training_proofs", "claim label evidence gold exchange missing open", "proof", given),
 )
 def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
     rule: Any, given: list[Any], expected: list[list[str | None]] | None, pool: SentencePool
@@ -123,10 +123,10 @@ RELEVANCE_MODEL = CHECKOUT / "models" / "relevance"
 RECIPE = Hyperparameters(epochs=4, batch_size=2, learning_rate=2e-4, warmup=0.1, max_tokens=48)
 OPENED_CLAIM = "The pier was opened in 1941."
 SPANS = ((0, 8), (9, 19), (20, 27))
-TOLD = "Pier : The pier was opened in 1931."
+OPENED = "Pier : The pier was opened in 1931."
 EXAMPLES = [
     # "The pier", "opened" and "1931" of the evidence.
-    ProofExample(OPENED_CLAIM, SPANS, TOLD, (0, 0, 2), ((7, 15), (20, 26), (30, 34))),
+    ProofExample(OPENED_CLAIM, SPANS, OPENED, (0, 0, 2), ((7, 15), (20, 26), (30, 34))),
     ProofExample(OPENED_CLAIM, SPANS, "Lamp : The lamp is red.", (3, 3, 3), (None, None, None)),
     ProofExample(OPENED_CLAIM, SPANS, "Pier : The pier is long.", (0, 3, 3), ((7, 15), None, None)),
 ]
@@ -167,7 +167,7 @@ OPINIONS = [
     opinion((EQUIVALENCE, 0.9), (ALTERNATION, 0.7)),
     opinion((EQUIVALENCE, 0.9), (INDEPENDENCE, 0.6)),  # wrongly open
     opinion((INDEPENDENCE, 0.9), (EQUIVALENCE, 0.7)),
-    opinion((EQUIVALENCE, 0.7), (ALTERNATION, 0.7)),  # wrongly told to suffice
+    opinion((EQUIVALENCE, 0.7), (ALTERNATION, 0.7)),  # wrongly labelled as sufficient
 ]
 
 

@@ -197,8 +197,8 @@ def test_a_network_learns_where_sentences_lead(data: TrainingData, tmp_path: Pat
     position = data.dev_pool.position
     for lesson, page in zip(LESSONS, ("Ann_Lee", "Oslo"), strict=True):
         keys = {"Red Lamp": ("Red_Lamp", 1), "Old Pier": ("Old_Pier", 0)}
-        told = tuple(data.dev_pool.sentences[position[keys[t]]] for t, _ in lesson.sentences)
-        search = title_model.TitleSearch(lesson.claim, told, page)
+        path = tuple(data.dev_pool.sentences[position[keys[t]]] for t, _ in lesson.sentences)
+        search = title_model.TitleSearch(lesson.claim, path, page)
         # Which of the two a claim is about takes more lessons than these.
         assert page in title_model.generated(read, titles.titles(), search)[:2]
         # Among two named titles the right one is found as well.

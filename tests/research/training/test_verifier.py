@@ -40,13 +40,13 @@ def pair(number: int, label: Label = SUPPORTS) -> Pair:
     return Pair(f"{first} is {second}", f"{second} : the {first}", label, None, None, None)
 
 
-ignore = print  # what is told of the progress
+ignore = print  # messages about the progress
 
 
 def test_of_a_large_file_some_pairs_are_fitted_to(tmp_path: Path) -> None:
     def fitted_to(count: int) -> list[str]:
-        told = {"label": "SUPPORTS", "evidence": "It is."}
-        lines = ({"claim": f"claim {n}", **told} for n in range(count))
+        row = {"label": "SUPPORTS", "evidence": "It is."}
+        lines = ({"claim": f"claim {n}", **row} for n in range(count))
         return [
             one.claim for one in fits.pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))
         ]

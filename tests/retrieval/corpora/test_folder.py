@@ -17,7 +17,7 @@ import pytest
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildProcess, ChildTooSlow
 from retrieval.corpora.corpus import BadPage, Page, Passage
-from retrieval.corpora.folder import document, folder_corpus, office
+from retrieval.corpora.folder import document, folder_corpus, office, reading
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
@@ -292,15 +292,15 @@ def endless() -> bytes:
 
 
 def test_what_takes_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "_SECONDS_AT_LEAST", 5)
-    monkeypatch.setattr(document, "_SECONDS_PER_MEGABYTE", 0)
+    monkeypatch.setattr(reading, "_SECONDS_AT_LEAST", 5)
+    monkeypatch.setattr(reading, "_SECONDS_PER_MEGABYTE", 0)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
     (page,), (message,) = read(tmp_path)
     assert page.id == "b.pdf"
     assert "a.pdf: the file takes more than 5 seconds to read." in message
     # A large text has the same limit, and a small one is read at once.
-    monkeypatch.setattr(document, "_SECONDS_AT_LEAST", 0)
+    monkeypatch.setattr(reading, "_SECONDS_AT_LEAST", 0)
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "large.csv").write_text("Town,People\n" + "Varnby,12\n" * 60_000)
     (tmp_path / "texts" / "small.csv").write_text("Town,People\nVarnby,12\n")
@@ -310,17 +310,17 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_ended_process_loses_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "SECONDS", 20)
+    monkeypatch.setattr(reading, "SECONDS", 20)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
-    with ChildProcess(document.__name__) as process:
+    with ChildProcess(reading.__name__) as process:
         kind = document.BY_SUFFIX[".pdf"]
-        document.read_file(process, tmp_path / "b.pdf", kind)
+        reading.read_file(process, tmp_path / "b.pdf", kind)
         assert process.pid is not None
         Timer(0.5, os.kill, (process.pid, signal.SIGKILL)).start()
         with pytest.raises(Unreadable, match="the process that read the file was ended"):
-            document.read_file(process, tmp_path / "a.pdf", kind)
-        assert document.read_file(process, tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
+            reading.read_file(process, tmp_path / "a.pdf", kind)
+        assert reading.read_file(process, tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
     # One that stops in the middle of an answer is ended in time.
     with ChildProcess(half_answer.__name__) as process:
         process.send("anything")
@@ -332,9 +332,10 @@ def test_an_ended_process_loses_its_file(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(endless())
     program = (
-        "import sys; from pathlib import Path; from retrieval.corpora.folder.document import *;"
-        "process = ChildProcess('retrieval.corpora.folder.document'); process._start();"
-        "print(process.pid, flush=True); read_file(process, Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
+        "import sys; from pathlib import Path; from retrieval.corpora.folder.reading import *;"
+        "process = ChildProcess('retrieval.corpora.folder.reading'); process._start();"
+        "print(process.pid, flush=True); from retrieval.corpora.folder.document import BY_SUFFIX;"
+        "read_file(process, Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path / "a.pdf")], stdout=subprocess.PIPE
@@ -354,10 +355,10 @@ def test_a_file_may_take_some_memory(tmp_path: Path, monkeypatch: pytest.MonkeyP
     most = 768 + path.stat().st_size * 100 // 2**20
     assert most < 900
     with (
-        ChildProcess(document.__name__) as process,
+        ChildProcess(reading.__name__) as process,
         pytest.raises(Unreadable, match=f"the file needs more than {most} MiB of memory"),
     ):
-        document.read_file(process, path, document.BY_SUFFIX[".docx"], seconds=200)
+        reading.read_file(process, path, document.BY_SUFFIX[".docx"], seconds=200)
     monkeypatch.setattr(child_process, "MEMORY", 400 << 20)
     assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)
 

@@ -17,6 +17,7 @@ from pptx.util import Pt
 
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import (
+    book,
     mail,
     office,
     open_document,
@@ -28,7 +29,7 @@ from retrieval.corpora.folder import (
     word,
 )
 from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.office import shown_number
+from retrieval.corpora.folder.numbers import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from tests.retrieval.corpora import office_files
@@ -92,7 +93,7 @@ def test_an_epub_is_read_chapter_by_chapter_as_its_style_sheets_show_it(tmp_path
     path.write_bytes(epub_of("Lamps of Rowan", chapters))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("text/a.css", ".gone { display: none } .up { vertical-align: super }")
-    document = open_document.read(path)
+    document = book.read(path)
     assert document.title == "Lamps of Rowan"
     at_night = ("The fire", "At night")
     assert texts(document) == [

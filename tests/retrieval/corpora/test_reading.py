@@ -134,8 +134,8 @@ def of_passages(_: Path, blocks: list[Any], url: str | None) -> list[dict[str, A
     for number, page in enumerate(found, start=1):
         assert page.passage == Passage("lamps", number, page.passage.section, page.passage.page)
     keys = ("id", "sentences", "section", "page", "url")
-    told = [(p.id, [*p.sentences], [*p.passage.section], p.passage.page, p.url) for p in found]
-    return [dict(zip(keys, values, strict=True)) for values in told]
+    values = [(p.id, [*p.sentences], [*p.passage.section], p.passage.page, p.url) for p in found]
+    return [dict(zip(keys, one, strict=True)) for one in values]
 
 
 def under_headings(_: Path, lines: list[str]) -> list[list[str]]:
@@ -165,7 +165,7 @@ def test_it_is_read_as_meant(tmp_path: Path, rule: Any, given: Any, expected: An
 
 
 def pages_of(folder: Path) -> list[Page]:
-    """The pages of a folder, of which nothing is left out but what nobody sees."""
+    """The pages of a folder, of which only hidden text is left out."""
     found = [page for chunk, _ in open_corpus(f"folder:{folder}").chunks() for page in chunk]
     assert all(isinstance(page, Page) or "does not see" in page.message for page in found)
     return [page for page in found if isinstance(page, Page)]
@@ -315,8 +315,8 @@ def test_a_short_text_stays_one_page_whose_lines_may_be_its_sentences() -> None:
     assert page == Page("lamps", "Lamps", None, "It is red. It is old. It burns")
     # Lines without a mark at their end, or with a number there, are sentences.
     text = "Lamps of 1902\n\nIt is red. It is old.\n\nIt burns."
-    told = ("Lamps of 1902", "It is red.", "It is old.", "It burns.")
-    assert read(*map(Block, paragraphs(text))) == [Page("lamps", "Lamps", None, "", told)]
+    lines = ("Lamps of 1902", "It is red.", "It is old.", "It burns.")
+    assert read(*map(Block, paragraphs(text))) == [Page("lamps", "Lamps", None, "", lines)]
     rows = ("Town: Varn, 1901: 4, 1902: 2.", "Town: Orrel, 1901: 7, 1902: 5.", "It is so.")
     (page,) = read(*map(Block, rows))
     assert page.sentences == rows

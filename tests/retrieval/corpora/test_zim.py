@@ -137,8 +137,8 @@ def test_all_articles_are_read_in_chunks(tmp_path: Path, monkeypatch: pytest.Mon
     assert [size for _, size in chunks] == [3, 3, 1]
     assert corpus.size() == 7
     assert chunks == list(open_corpus(f"zim:{path}").chunks())
-    told = {page.text for page in by_id(read(path)).values()}
-    assert told == {f"It is pier {n}." for n in range(7)}
+    texts = {page.text for page in by_id(read(path)).values()}
+    assert texts == {f"It is pier {n}." for n in range(7)}
 
 
 @cases("zim", "metadata", "address")

@@ -219,7 +219,7 @@ def test_an_index_of_another_format_is_refused_and_stays(tmp_path: Path, changed
 
 
 def test_several_batches_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "_MOST_KEPT", 3)  # ids that were told long ago are found too
+    monkeypatch.setattr(documents, "_MOST_KEPT", 3)  # ids that were found long ago are found too
     build(tmp_path, many())
     store = EmbeddedIndex(tmp_path).open("words")
     # Page 1000 is in the second batch of 512 documents.

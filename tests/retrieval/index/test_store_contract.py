@@ -480,7 +480,7 @@ def test_a_build_tells_what_it_reads_and_is_alone(index: Index, tmp_path: Path) 
     begun, ended = (BuildProgress("reading", done, count, done) for done in (0, count))
     assert seen[:2] == [begun, ended]
     assert index.version() != served
-    # Pages that could not be read are told with the list of all.
+    # Pages that could not be read are named in the list of all.
     buoy = {"id": "buoy", "title": "Buoy", "text": "A buoy floats."}
     path = write_json_lines(tmp_path / "pages.jsonl", buoy, "nonsense", "[]")
     info = index.build(JsonlCorpus(path, USUAL), None)

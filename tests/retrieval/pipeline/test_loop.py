@@ -146,7 +146,7 @@ class Halves(ClaimParser):
 
 def test_progress_names_the_stages_of_each_statement_in_order() -> None:
     def events(until: str = "") -> list[types.Progress]:
-        """What a listener is told that cancels at a stage."""
+        """The events of a listener that cancels at a stage."""
 
         events: list[types.Progress] = []
 
@@ -341,7 +341,7 @@ def test_hops_and_offsets_and_what_is_not_settled_are_those_of_the_claim() -> No
     assert [(one.start, one.end) for one in merged.statements] == [(0, 15), (20, 36)]
     alone = [Checked(FIRST, one)]  # keeps its report
     assert conjunction(BOTH, alone, 0.55) is one
-    # Why a statement is not settled is told in words of the claim.
+    # Why a statement is not settled is said in words of the claim.
     # "was built" and "by Ann" of the second statement; "The pier" is not a part of it in the claim.
     why = types.NotSettled(absent=((22, 25),), open=((0, 8), (9, 18)), about=("Pier",))
     open_one = report(NOT_ENOUGH_INFO, 1.0, BUILT, not_settled=why)

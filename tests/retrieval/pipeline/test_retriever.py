@@ -72,25 +72,25 @@ def test_a_claim_is_checked_in_corpora_of_its_choice(retriever: Retriever, tmp_p
 
 
 def test_ones_own_papers_come_before_the_default_corpus(retriever: Retriever) -> None:
-    told: list[str] = []
+    stages: list[str] = []
 
     def both(claim: str) -> Report:
-        told.clear()
+        stages.clear()
         names = ("default", "papers")
-        return retriever.check(claim, "esoteric", lambda one: told.append(one.stage), names)
+        return retriever.check(claim, "esoteric", lambda one: stages.append(one.stage), names)
 
     decided = both(CLAIM)
     assert decided.verdict.label == SUPPORTS
     assert [part.title for part in decided.corpus.parts] == ["Papers", "islands"]
     assert all(one.document.id.startswith("papers:") for one in decided.documents)
     assert decided.notices[-1] == DECIDED_BY_OWN
-    assert (told.count("start"), told.count("done"), told[-1]) == (1, 1, "done")
+    assert (stages.count("start"), stages.count("done"), stages[-1]) == (1, 1, "done")
     left_open = both("Skerrow Light was designed by Ada Moss.")
     assert left_open.verdict.label != NOT_ENOUGH_INFO
     assert [part.title for part in left_open.corpus.parts] == ["Papers", "islands"]
     assert left_open.corpus.documents == 7
     assert DECIDED_BY_OWN not in left_open.notices
-    assert told.count("done") == 1
+    assert stages.count("done") == 1
     sources = {ranked.document.id: ranked.document.source for ranked in left_open.documents}
     assert sources["papers:deed.pdf"] == "Papers: deed.pdf"
     assert sources["Skerrow_Light"] == "islands"
