@@ -27,7 +27,7 @@ from research.training.card import write_card, write_model
 from research.training.data import PageClaim, TrainingData, load_data
 from research.training.dense_examples import DenseExample, ExampleSets
 from research.training.figures import kept_opinions
-from research.training.loop import Hyperparameters, Loss, train
+from research.training.loop import Hyperparameters, Loss, fast_products, train
 from research.training.networks.encoders import by_length, packaged_body, padded, row_tokenizer
 from research.training.sentence_pool import SentencePool, kept_array
 from retrieval.models.cross_encoders import CrossEncoder
@@ -327,7 +327,7 @@ def joint_loss(
 
     def loss_of(batch: Sequence[DenseExample]) -> torch.Tensor:
         inputs = query_inputs(tokenizer, [example.query for example in batch], max_tokens)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with fast_products(torch.device("cpu")):
             queries = network.query(**inputs)
         contrast = contrastive_loss(
             queries @ vectors.T / TEMPERATURE,

@@ -19,7 +19,7 @@ from research.evaluation.measures.scores import calibration_error
 from research.evaluation.tables import columns
 from research.training.contrast import Contrast, refuting, symmetric
 from research.training.data import TrainingData
-from research.training.loop import device_of
+from research.training.loop import device_of, fast_products
 from research.training.networks.encoders import by_length, pair_inputs
 from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool, kept_array
 from retrieval.models.cross_encoders import CrossEncoder, VerdictFit
@@ -56,7 +56,7 @@ def probabilities(
     result = np.zeros((len(pairs), classes), dtype=np.float32)
     for part in by_length([len(claim) + len(evidence) for claim, evidence in pairs], 64):
         inputs = pair_inputs(tokenizer, [pairs[i] for i in part], max_tokens).to(device_of(model))
-        with torch.inference_mode(), torch.autocast(device_of(model).type, dtype=torch.bfloat16):
+        with torch.inference_mode(), fast_products(device_of(model)):
             logits = model(**inputs).logits
         result[part] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
     return result

@@ -27,7 +27,13 @@ from research.training.data import TrainingData, load_data
 from research.training.evidence_sets import EvidenceSet, claim_sets
 from research.training.figures import DEV, OTHERS, TUNING
 from research.training.lexicon import DATABASE, Lexicon
-from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
+from research.training.loop import (
+    Hyperparameters,
+    Loss,
+    fast_products,
+    switch_off_dropout,
+    train,
+)
 from research.training.networks.encoders import (
     by_length,
     packaged_body,
@@ -356,7 +362,7 @@ def proof_loss(network: ProofNetwork, tokenizer: Tokenizer, max_tokens: int) -> 
             [example.evidence for example in batch],
             max_tokens,
         )
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with fast_products(torch.device("cpu")):
             logits = network(inputs)
         seen = inputs.span_mask
         wanted = torch.zeros_like(seen, dtype=torch.long)
@@ -409,7 +415,7 @@ def network_opinions(
             [texts[i] for i in part],
             max_tokens,
         )
-        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.inference_mode(), fast_products(torch.device("cpu")):
             operators = torch.softmax(network(inputs).operators.float(), dim=-1).numpy()
         for row, i in enumerate(part):
             found[i] = operators[row, : len(dev.spans[i])]

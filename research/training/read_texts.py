@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
 from research.training.lexicon import EXCLUSIVE, PLACES, Word
+from research.training.loop import fast_products
 from research.training.networks.encoders import by_length, packaged_body, pair_tokenizer
 from retrieval.stages.decide.proof import cut
 from retrieval.text.context import evidence_text
@@ -71,7 +72,7 @@ class MiniLMTokens:
                 return_offsets_mapping=True,
             )
             offsets = inputs.pop("offset_mapping").numpy()
-            with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.inference_mode(), fast_products(torch.device("cpu")):
                 states = self._model(**inputs).last_hidden_state.float().numpy()
             for row, i in enumerate(part):
                 real = offsets[row, :, 1] > offsets[row, :, 0]

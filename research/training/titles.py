@@ -18,7 +18,13 @@ from torch.nn.utils.rnn import pad_sequence
 from research.training.card import write_card, write_model
 from research.training.compositions import compositions
 from research.training.data import TrainingData, load_data
-from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
+from research.training.loop import (
+    Hyperparameters,
+    Loss,
+    fast_products,
+    switch_off_dropout,
+    train,
+)
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
 from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool
 from research.training.title_examples import TitleExample, steps_of, title_examples
@@ -118,7 +124,7 @@ def title_loss(
         targets = _padded(
             [target_tokens(e.leads, title) for e, title in zip(batch, titles, strict=True)]
         )
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with fast_products(torch.device("cpu")):
             memory = network.read(inputs, (inputs != PADDING).long())
             likely = network.log_likelihood(memory, targets)
         return -likely.sum() / (targets != PADDING).sum()

@@ -32,16 +32,15 @@ class DevReadings:
     fitted: list[Pair]
     decided: list[CorpusClaim]
     undecided: list[tuple[str, str]]
-    assertions: list[Pair]
-    meaning: list[Pair]
+    held_out: Mapping[str, list[Pair]]
     decided_2: list[CorpusClaim]
     digests: dict[str, str]
 
     @classmethod
     def of(
-        cls, pairs: Path, everyday: EverydayData, assertions: list[Pair], meaning: list[Pair]
+        cls, pairs: Path, everyday: EverydayData, held_out: Mapping[str, list[Pair]]
     ) -> DevReadings:
-        """Read the development files of ``pairs``; the others are held out.
+        """Read the development files of ``pairs``; ``held_out``: other pairs, by their names.
 
         Raises:
             BadSource: a file is missing or cannot be read.
@@ -59,8 +58,7 @@ class DevReadings:
                 for claim, indices in near
                 for i in indices[:NEAREST]
             ],
-            assertions=assertions,
-            meaning=meaning,
+            held_out=held_out,
             decided_2=[claim for claim in everyday.dev_2 if claim.evidence],
             digests={
                 f"pairs/dev/{source}.jsonl": digest_of(pairs / "dev" / f"{source}.jsonl")
@@ -74,10 +72,10 @@ class DevReadings:
         right_2 = _right(classify, [(c.text, given_evidence(c), c.label) for c in self.decided_2])
         two_hop = np.array([claim.kind == "two-hop" for claim in self.decided])
         near = classify(self.undecided)
-        mentioned, meant = (
-            _right(classify, [(pair.claim, pair.evidence, pair.label) for pair in held_out])
-            for held_out in (self.assertions, self.meaning)
-        )
+        held_out = {
+            name: _right(classify, [(pair.claim, pair.evidence, pair.label) for pair in those])
+            for name, those in self.held_out.items()
+        }
         opinions = classify([(pair.claim, pair.evidence) for pair in self.measured])
         truth = np.array([LABELS.index(pair.label) for pair in self.measured])
         pairs_right = opinions.argmax(1) == truth
@@ -88,8 +86,7 @@ class DevReadings:
             "two_hop": 100 * float(right[two_hop].mean()),
             "undecided": 100 * float((near.argmax(1) == LABELS.index(NOT_ENOUGH_INFO)).mean()),
             "everyday_2": 100 * float(right_2.mean()),
-            "assertion": 100 * float(mentioned.mean()),
-            "meaning": 100 * float(meant.mean()),
+            **{name: 100 * float(right.mean()) for name, right in held_out.items()},
             **{
                 source: 100 * float(pairs_right[sources == source].mean())
                 for source in dict.fromkeys(sources.tolist())

@@ -45,6 +45,7 @@ from research.training.verifier.pairs import (
     pair_examples,
     resurfaced,
 )
+from research.training.verifier.papers import PaperData, load_papers
 from research.training.verifier.retrieved import (
     composed_examples,
     misread_examples,
@@ -67,8 +68,8 @@ class Mix:
     retrieved sentences. ``misread``: of everyday claims and of FEVER's each, with sentences that
     settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
     that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: the most
-    texts that assert or only mention a claim. ``meaning``: how often each pair about meaning is
-    read, each time in another form (``resurfaced``).
+    texts that assert or only mention a claim. ``meaning``: of pairs about meaning. ``papers``: of
+    readings of people's own papers.
     """
 
     pairs: Mapping[str, int]
@@ -80,12 +81,14 @@ class Mix:
     composed: int = 0
     assertions: int = 0
     meaning: int = 0
+    papers: int = 0
 
     @property
     def described(self) -> str:
         """Its description in a card, with the files of this folder that make each kind."""
         kinds = (
-            (self.meaning, f"pairs about meaning, {self.meaning} times each", "pairs"),
+            (self.papers, f"{self.papers} readings of people's own papers", "papers"),
+            (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),
             (
                 self.assertions,
                 f"{self.assertions} texts that assert or mention a claim",
@@ -117,6 +120,7 @@ class Sources:
     composed: list[Composition]
     assertions: AssertionData
     meaning: MeaningData
+    papers: PaperData
 
     def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
         """Return public pairs, drawn by ``seed``, at most so many of each source."""
@@ -129,7 +133,7 @@ class Sources:
             f"Everyday: {self.everyday.described}. FEVER: {self.fever.described};"
             f" {len(self.composed)} claims composed of two of its pages"
             " (`research/training/compositions`). Texts that assert or mention a claim:"
-            f" {self.assertions.described}. {self.meaning.described}"
+            f" {self.assertions.described}. {self.meaning.described}. {self.papers.described}"
         )
 
     @property
@@ -145,6 +149,7 @@ class Sources:
             **self.fever.digests,
             **self.assertions.digests,
             **self.meaning.digests,
+            **self.papers.digests,
         }
 
 
@@ -173,7 +178,8 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
         composed = _drawn(sources.composed, mix.composed, chance)
         examples += composed_examples(composed, fever.pool, seed)
     examples += _drawn(sources.assertions.examples, mix.assertions, chance)
-    examples += sources.meaning.examples * mix.meaning
+    examples += _drawn(sources.meaning.examples, mix.meaning, chance)
+    examples += _drawn(sources.papers.examples, mix.papers, chance)
     return resurfaced([*examples, *sources.pair_examples(seed, mix.pairs)], chance)
 
 
@@ -215,7 +221,7 @@ _EVERYTHING = Mix(
     by_rule=15_000,
     composed=6_000,
     assertions=30_000,
-    meaning=1,
+    meaning=40_000,
 )
 PHASES: Mapping[str, tuple[Hyperparameters, Mix]] = {
     # No verifier was trained before, so none has misread anything.
@@ -246,11 +252,30 @@ PHASES: Mapping[str, tuple[Hyperparameters, Mix]] = {
             by_rule=300,
             composed=800,
             assertions=4_000,
-            meaning=1,
+            meaning=40_000,
+        ),
+    ),
+    "papers": (
+        replace(
+            _START,
+            batch_size=32,
+            learning_rate=2.5e-5,
+            last_rate=0.0,
+            warmup=0.05,
+            seed=5,
+        ),
+        Mix(
+            {source: quota // 10 for source, quota in _FEW.items()},
+            everyday=200,
+            fever=300,
+            assertions=300,
+            meaning=700,
+            papers=4_000,
         ),
     ),
 }
-CONTINUED = "meaning"  # the phase that can also start from a trained verifier
+_WITHOUT_DROPOUT = ("meaning", "papers")
+CONTINUED = "papers"  # the phase that can also start from a trained verifier
 
 
 def train_verifier(
@@ -276,9 +301,16 @@ def train_verifier(
         composed=compositions(fever, _START.seed, _COMPOSED),
         assertions=load_assertions(data_folder),
         meaning=load_meaning(data_folder, everyday.pool),
+        papers=load_papers(),
     )
     dev = DevReadings.of(
-        data_folder / "pairs", everyday, sources.assertions.held_out, sources.meaning.held_out
+        data_folder / "pairs",
+        everyday,
+        {
+            "assertion": sources.assertions.held_out,
+            "meaning": sources.meaning.held_out,
+            "papers": sources.papers.held_out,
+        },
     )
 
     network = packaged_verifier(cache, LABELS)
@@ -290,7 +322,7 @@ def train_verifier(
     network.mpnet.embeddings.requires_grad_(False)
     classify = partial(probabilities, network, tokenizer, max_tokens=_START.max_tokens)
     for phase, (recipe, mix) in phases.items():
-        if phase == CONTINUED:
+        if phase in _WITHOUT_DROPOUT:
             switch_off_dropout(network.mpnet)
         examples = mixed_examples(sources, mix, recipe.seed, classify)
         loss_of = classification_loss(network, tokenizer, recipe.max_tokens, recipe.smoothing)

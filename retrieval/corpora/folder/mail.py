@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.decoding import decoded
 from retrieval.corpora.folder.document import (
     BY_SUFFIX,
     FileText,
@@ -45,8 +46,12 @@ _WROTE = re.compile(
     r"[ \t]*$",
     re.M | re.S,
 )
+# "-----Original Message-----", "--- Our letter of 6 May ---"; without lines only what programs write.
 _ORIGINAL = re.compile(
-    r"[-_ ]*(?:Original Message|Forwarded message|Begin forwarded message)[-_: ]*$", re.I
+    r"[-_ ]*(?:Original Message|Forwarded message|Begin forwarded message)[-_: ]*$"
+    r"|[-_=]{3,} ?(?=.{0,30}(?:mail|message|letter|memo|notice|note|circular)\b)(?P<said>.{4,80}?)"
+    r" ?[-_=]{3,}$",
+    re.I,
 )
 _FIELD = re.compile(r"\*?(From|Sent|Date|To|Cc|Subject|Reply-To)\*?: ?\*?(.*)$", re.I)
 _DAYS = ("sent", "date")
@@ -197,7 +202,8 @@ def _spoken(text: str) -> Iterator[tuple[str, str]]:
     for at, line in enumerate(lines):
         marked = _QUOTE.match(line)
         plain = line[marked.end() :] if marked else line.removeprefix(">")
-        begins = _WROTE.match(plain) or _ORIGINAL.match(plain) or _is_head(plain, lines[at + 1 :])
+        begins = _WROTE.match(plain) or _ORIGINAL.match(plain)
+        begins = begins or _head_of(plain, lines[at + 1 :])
         # A signature; without the usual space only a short one.
         signs = plain == "-- " or (plain == "--" and len(lines) - at <= _LONGEST_SIGNATURE)
         signed = not (marked or begins) and (signed or signs)
@@ -208,7 +214,8 @@ def _spoken(text: str) -> Iterator[tuple[str, str]]:
             following = following if any(map(_QUOTE.match, lines[at + 1 :])) else quoting
             continue
         if begins:
-            following, fields = _QUOTED, {}
+            said = begins["said"] if begins.re is _ORIGINAL else None
+            following, fields = clean(said or _QUOTED), {}
         found = _FIELD.match(plain)
         if fields is not None and found:
             fields[found[1].lower()] = found[2]
@@ -222,11 +229,12 @@ def _spoken(text: str) -> Iterator[tuple[str, str]]:
             yield speaker, plain
 
 
-def _is_head(line: str, following: list[str]) -> bool:
-    """Return whether the head of an older mail begins with a line, as Outlook writes it."""
+def _head_of(line: str, following: list[str]) -> re.Match[str] | None:
+    """Return the first field of the head of an older mail, as Outlook writes it."""
     after = _FIELD.match(following[0].lstrip("> ")) if following else None
     found = _FIELD.match(line)
-    return bool(found and found[1].lower() == "from" and after and after[1].lower() in _DAYS)
+    is_head = found and found[1].lower() == "from" and after and after[1].lower() in _DAYS
+    return found if is_head else None
 
 
 def _speaker(name: str, day: str) -> str:
@@ -236,6 +244,8 @@ def _speaker(name: str, day: str) -> str:
 
 def _content(part: MIMEPart) -> str:
     try:
-        return str(part.get_content())
-    except (LookupError, ValueError):  # an encoding that nobody knows
-        return bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
+        if part.get_content_charset():
+            return str(part.get_content())
+    except (LookupError, ValueError):  # an encoding that Python does not have
+        pass
+    return decoded(bytes(part.get_payload(decode=True) or b""))

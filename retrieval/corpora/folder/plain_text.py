@@ -184,10 +184,12 @@ def _paragraphs(lines: Sequence[str], words: set[str]) -> Iterator[str]:
 
 def _ends(line: str, following: str, width: int) -> bool:
     """Return whether a paragraph ends with a line."""
-    if _BEGINS.match(following) or (_LABELLED.match(following) and not goes_on(line, following)):
+    following = following.lstrip()
+    is_labelled, grows = _LABELLED.match(following), goes_on(line, following)
+    if _BEGINS.match(following) or (is_labelled and (_LABELLED.match(line.lstrip()) or not grows)):
         return True
     room = len(line) + 1 + len(following.split(maxsplit=1)[0]) <= _FULL * width
-    return room and not goes_on(line, following.lstrip())
+    return room and not grows
 
 
 def _rows_of_file(text: str, separator: str | None) -> FileText:

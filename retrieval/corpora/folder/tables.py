@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, takewhile
 
@@ -64,6 +64,8 @@ _OTHER_UNIT = re.compile(
     r"(?-i:(?:in |sq )?[a-z]{1,12}[²³.]?|FTE|[kMG]Wh?|°C)\)$",
     re.IGNORECASE,
 )
+_WORDS = re.compile(r"[^\W\d_]+")
+_PART = re.compile(r"[;.]\s")
 _CODE = re.compile(
     r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
 )  # of a section of a budget: "2", "C", "A1", "IV."
@@ -137,7 +139,9 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     # A note on the figures, or a caption; other sentences may be about something else.
     short = (text for text in said if len(text) <= _LONGEST_NOTE)
     near = (text for text in short if not text.endswith(_ENDS) or _ON_IT.match(text))
-    unit = unit_in([*near, *map(_only, whole), *names[:1]])
+    about = [*near, *map(_only, whole), *names[:1]]
+    on_columns = {text: name for text in about for name in names[1:] if _is_on(name, text)}
+    unit = unit_in(text for text in about if text not in on_columns)
     above = [
         t
         for t in filter(_is_name_of_rows, titles)
@@ -146,7 +150,10 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     below = [[row[at].text for row in grid[heads:] if at < len(row)] for at in range(width)]
     years = {name for name, values in zip(names, below, strict=True) if _are_years(values)}
     plain = years.union(filter(_OTHER_UNIT.search, names))
-    yield from _of_rows(grid, heads, names, above, unit, plain)
+    own = dict.fromkeys(plain, "")
+    own |= {name: unit_in([text]) for text, name in on_columns.items()}
+    own |= {name: of_it for name in names if (of_it := unit_in([name]))}
+    yield from _of_rows(grid, heads, names, above, unit, own)
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -192,9 +199,9 @@ def _of_rows(
     names: list[str],
     above: list[str],
     unit: str,
-    plain: Set[str],
+    own: Mapping[str, str],
 ) -> Iterator[str]:
-    """Yield the sentences of the rows; figures of columns that are ``plain`` get no unit."""
+    """Yield the sentences of the rows; ``own``: units of some columns, "" for none."""
     last = max((at for at, row in enumerate(grid) if not _only(row)), default=0)
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
@@ -211,7 +218,7 @@ def _of_rows(
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
-            values = _named(names, row, unit, plain)
+            values = _named(names, row, unit, own)
             is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
             groups = [] if summed and is_sum else groups  # the sum of several sections
             summed = is_sum
@@ -291,6 +298,16 @@ def unit_in(texts: Iterable[str]) -> str:
                 money = (unit["before"] or unit["after"] or "").strip().lower()
                 return f"{factor} {_CURRENCIES.get(money, money)}".strip()
     return ""
+
+
+def _is_on(name: str, text: str) -> bool:
+    """Return whether the last of several parts of a note begins with the name of a column.
+
+    "Rounded to ten; households in thousands" is about the column "households" alone.
+    """
+    *others, last = _PART.split(text.rstrip(" ."))
+    column = _WORDS.match(name.casefold())
+    return bool(others) and column is not None and last.casefold().startswith(column[0])
 
 
 def _in_words(text: str) -> str:
@@ -414,9 +431,14 @@ def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
         return False
     seconds = (row[1].text for row in below if len(row) == 2)
     kinds = {bool(_NUMBER.match(text)) or not _has_a_word(text) for text in seconds if text}
-    if len(first) == 2 and len(kinds) == 2:  # only some are numbers: names and their values
+    is_value = len(first) == 2 and first[1].text[:1].isdigit() and not is_period(first[1].text)
+    if is_value or (len(first) == 2 and len(kinds) == 2):  # names and their values
         return False
     values = [[row[at].text for row in below if at < len(row)] for at in range(len(first))]
+    # "Part 2 – Conduct | yes | no" above columns of boxes
+    boxed = all(any(map(_has_box, map(with_boxes, column))) for column in values[1:])
+    if boxed and heads == 1:
+        return not any(any(map(str.isdigit, cell.text)) for cell in first[1:])
     return all(_are_names(row, values) for row in grid[:heads]) and all(
         _goes_on(upper, lower, values) for upper, lower in pairwise(grid[:heads])
     )
@@ -470,7 +492,7 @@ def _has_a_word(value: str) -> bool:
     return any(map(str.isalpha, value)) and not _NO_WORD.fullmatch(value)
 
 
-def _named(names: list[str], row: list[Cell], unit: str, plain: Set[str]) -> list[str]:
+def _named(names: list[str], row: list[Cell], unit: str, own: Mapping[str, str]) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
@@ -481,7 +503,7 @@ def _named(names: list[str], row: list[Cell], unit: str, plain: Set[str]) -> lis
     of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
     said = []
     for name, cell in pairs:
-        of_cell = unit_in([name]) or ("" if name in plain else of_row)
+        of_cell = own.get(name, of_row)
         value = _with_unit(cell.text, of_cell) if cell is not row[0] else cell.text
         said += [f"{name}: {value}" if name and value else value]
     return list(filter(None, said))

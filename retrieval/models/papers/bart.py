@@ -88,7 +88,7 @@ class BartTitleModel:
 
     @cached_property
     def _model(self) -> Any:
-        options = {"dtype": _fastest_precision()}
+        options = {"dtype": fastest_precision()}
         with failing_as(f"model in {self._folder}", "cannot be loaded", _FIX):
             return model_in(self._folder, "BartForConditionalGeneration", **options)
 
@@ -188,7 +188,7 @@ class BartReading:
         return scores
 
 
-def _fastest_precision() -> torch.dtype:
+def fastest_precision() -> torch.dtype:
     """Return bfloat16 if the processor has it ("avx512_bf16", "amx_bf16" …), else float32.
 
     It is read from the processor's flags, since a measurement on a busy machine is unreliable.

@@ -118,7 +118,7 @@ def whole_read(folder: Path, sentences: Sequence[str], prefix: Sequence[int]) ->
 
 
 def test_what_bart_remembers_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    precision = "retrieval.models.papers.bart._fastest_precision"
+    precision = "retrieval.models.papers.bart.fastest_precision"
     monkeypatch.setattr(precision, lambda: torch.float32)
     bart = BartTitleModel(folder)
     assert (bart.markup.title_begin, bart.markup.title_end) == (BEGIN, END)

@@ -1,0 +1,146 @@
+"""People's own papers with claims, read as the product reads the files of a folder.
+
+A line of ``research/datasets/papers`` is ``{"name", "text", "claims"}``: a file, and
+its claims, each ``{"claim", "label", "kind", "where"}`` with pieces of the lines that settle it.
+Each claim is read with these lines under their headings, as a search reads them (``verification``),
+and with the sentences around them, as its verdict does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from research.evaluation.claims import Pair, bad_line, read_json_lines
+from research.training.loop import Example, labelled
+from retrieval.corpora.corpus import readable_pages
+from retrieval.corpora.folder.folder_corpus import FolderCorpus
+from retrieval.index.formats.records import document_of, records_of
+from retrieval.system.files import digest_of
+from retrieval.text.context import context_of, passage_of, path_text
+from retrieval.text.sentence_splitter import SentenceSplitter
+from retrieval.types import LABELS, Document, Sentence
+
+_WORD = re.compile(r"\w+")
+
+
+PAPERS = Path(__file__).resolve().parents[2] / "datasets" / "papers"
+_PAPERS_NAME = "research/datasets/papers/"
+_LONGEST = 800  # characters of claim and evidence; the verifier reads 192 tokens
+
+
+@dataclass(frozen=True, slots=True)
+class PaperData:
+    """Readings to train on, and readings of other papers to measure on."""
+
+    examples: list[Example]
+    held_out: list[Pair]
+    digests: dict[str, str]
+
+    @property
+    def described(self) -> str:
+        """The description of the readings in a card."""
+        return (
+            f"{len(self.examples)} readings of people's own papers, of `{_PAPERS_NAME}train.jsonl`;"
+            f" the {len(self.held_out)} of `held-out.jsonl` are of other papers"
+        )
+
+
+def load_papers() -> PaperData:
+    """Read ``research/datasets/papers``.
+
+    Raises:
+        BadSource: a file is missing or cannot be read.
+    """
+    train, held_out = PAPERS / "train.jsonl", PAPERS / "held-out.jsonl"
+    examples = [labelled(pair.claim, pair.evidence, pair.label) for pair in paper_pairs(train)]
+    return PaperData(
+        examples=[example for example in examples if example.length <= _LONGEST],
+        held_out=list(paper_pairs(held_out)),
+        digests={_PAPERS_NAME + path.name: digest_of(path) for path in (train, held_out)},
+    )
+
+
+def paper_pairs(path: Path) -> Iterator[Pair]:
+    """Yield each claim with its lines, and again with their passages where these say more.
+
+    Raises:
+        BadSource: the file cannot be read, a line is not such a document, or a piece stands in no
+            sentence that is read of its file; the message names file and line.
+    """
+    records = list(read_json_lines(path, ("name", "text")))
+    with TemporaryDirectory() as folder:
+        for number, record in records:
+            file = Path(folder, f"{number}", record["name"])
+            file.parent.mkdir()
+            file.write_text(record["text"], encoding="utf-8")
+        documents = _read(Path(folder))
+    for number, record in records:
+        for claim in record["claims"]:
+            yield from _pairs_of(claim, documents[f"{number}"], f"{path}, line {number}")
+
+
+def _read(folder: Path) -> Mapping[str, list[Document]]:
+    """Return the documents of each folder's file: one, or the passages of a long one."""
+    found: dict[str, list[Document]] = {}
+    for record in records_of(list(readable_pages(FolderCorpus(folder))), SentenceSplitter()):
+        document = document_of(record)
+        found.setdefault(document.id.partition("/")[0], []).append(document)
+    return found
+
+
+def _pairs_of(claim: Mapping[str, Any], documents: list[Document], where: str) -> Iterator[Pair]:
+    try:
+        found = list(dict.fromkeys(_sentence_with(piece, documents) for piece in claim["where"]))
+    except LookupError as error:
+        what = f"{error.args[0]!r} stands in no sentence that is read of the file"
+        raise bad_line(where, what) from error
+    if claim["label"] not in LABELS:
+        raise bad_line(where, f"the label {claim['label']!r}")
+    alone = path_text(*_first_and_rest([(d.heading, _in_context(d, s)) for d, s in found]))
+    around = path_text(*_first_and_rest([(d.heading, passage_of(d, s.key)) for d, s in found]))
+    pair = Pair(claim["claim"], alone, claim["label"], None, "papers", claim["kind"])
+    yield pair
+    if around != alone:
+        yield replace(pair, evidence=around)
+
+
+def _first_and_rest(
+    texts: list[tuple[str, str]],
+) -> tuple[tuple[str, str], list[tuple[str, str]]]:
+    return texts[0], texts[1:]
+
+
+def _in_context(document: Document, sentence: Sentence) -> str:
+    before, after = context_of(document, sentence)
+    return " ".join(filter(None, (before, sentence.text, after)))
+
+
+def _sentence_with(piece: str, documents: list[Document]) -> tuple[Document, Sentence]:
+    """Return the first sentence with the words of the piece: side by side, else in their order.
+
+    The cells of a row have the names of their columns between them.
+    """
+    everything = [(d, s) for d in documents for s in d.sentences]
+    words = _WORD.findall(piece.casefold())
+    for said in (_side_by_side, _in_order):
+        for document, sentence in everything:
+            if said(words, _WORD.findall(sentence.text.casefold())):
+                return document, sentence
+    for document, sentence in everything:
+        if _side_by_side(words, _WORD.findall(document.heading.casefold())):
+            return document, sentence
+    raise LookupError(piece)
+
+
+def _side_by_side(words: list[str], text: list[str]) -> bool:
+    return " ".join(words) in " ".join(text)
+
+
+def _in_order(words: list[str], text: list[str]) -> bool:
+    rest = iter(text)
+    return all(word in rest for word in words)
