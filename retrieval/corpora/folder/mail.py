@@ -46,7 +46,7 @@ _WROTE = re.compile(
     r"[ \t]*$",
     re.M | re.S,
 )
-# "-----Original Message-----", "--- Our letter of 6 May ---"; without lines only what programs write.
+# "-----Original Message-----", "--- Our letter of 6 May ---"; without dashes, what programs write.
 _ORIGINAL = re.compile(
     r"[-_ ]*(?:Original Message|Forwarded message|Begin forwarded message)[-_: ]*$"
     r"|[-_=]{3,} ?(?=.{0,30}(?:mail|message|letter|memo|notice|note|circular)\b)(?P<said>.{4,80}?)"

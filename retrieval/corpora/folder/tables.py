@@ -435,7 +435,7 @@ def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
     if is_value or (len(first) == 2 and len(kinds) == 2):  # names and their values
         return False
     values = [[row[at].text for row in below if at < len(row)] for at in range(len(first))]
-    # "Part 2 – Conduct | yes | no" above columns of boxes
+    # "Part 2 Conduct | yes | no" above columns of boxes
     boxed = all(any(map(_has_box, map(with_boxes, column))) for column in values[1:])
     if boxed and heads == 1:
         return not any(any(map(str.isdigit, cell.text)) for cell in first[1:])
