@@ -294,11 +294,13 @@ def train_verifier(
     tokenizer, vectors = pair_tokenizer(mpnet_folder(cache)), run.parent / "vectors"
     fever = load_data(data_folder, vectors, _START.seed)
     everyday = load_everyday(data_folder, vectors)
+    phases = {name: PHASES[name] for name in (PHASES if start is None else (CONTINUED,))}
+    composed = any(mix.composed for _, mix in phases.values())
     sources = Sources(
         pairs=data_folder / "pairs" / "train",
         everyday=everyday,
         fever=fever,
-        composed=compositions(fever, _START.seed, _COMPOSED),
+        composed=compositions(fever, _START.seed, _COMPOSED) if composed else [],
         assertions=load_assertions(data_folder),
         meaning=load_meaning(data_folder, everyday.pool),
         papers=load_papers(),
@@ -314,10 +316,8 @@ def train_verifier(
     )
 
     network = packaged_verifier(cache, LABELS)
-    phases = dict(PHASES)
     if start is not None:
         add_delta(network, start, read_config(start)["sha256"])
-        phases = {CONTINUED: PHASES[CONTINUED]}
     network.to(best_device())
     network.mpnet.embeddings.requires_grad_(False)
     classify = partial(probabilities, network, tokenizer, max_tokens=_START.max_tokens)

@@ -46,9 +46,11 @@ _ENTRY = re.compile(
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
 )
-# The heading of a clause in the letters of its text: "2. Time", "Article 3 Price", "IV. Rent".
+# The heading of a clause in the letters of its text: "2. Time", "Article 3 Price", "IV. Rent"; but
+# not "1206 Geneva".
 _CLAUSE = re.compile(
-    r"(?:(?:(?:Article|Clause|Part|Section) |§ ?)?\d+(?:\.\d+)*[.:)]?|[IVX]{1,5}\.)(?: [–-])?"  # noqa: RUF001
+    r"(?:(?:(?:Article|Clause|Part|Section) |§ ?)\d+(?:\.\d+)*[.:)]?"
+    r"|\d{1,2}(?:\.\d+)*[.:)]?|[IVX]{1,5}\.)(?: [–-])?"  # noqa: RUF001
     r" [^\W\d_a-z].*"
 )
 _OF_PAGES = re.compile(r"\b[Pp]age \d+ of \d+$")
