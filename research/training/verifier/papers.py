@@ -21,7 +21,7 @@ from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.index.formats.records import document_of, records_of
 from retrieval.system.files import digest_of
-from retrieval.text.context import context_of, passage_of, path_text
+from retrieval.text.context import context_of, evidence_set_text, passage_of
 from retrieval.text.sentence_splitter import SentenceSplitter
 from retrieval.types import LABELS, Document, Sentence
 
@@ -101,18 +101,12 @@ def _pairs_of(claim: Mapping[str, Any], documents: list[Document], where: str) -
         raise bad_line(where, what) from error
     if claim["label"] not in LABELS:
         raise bad_line(where, f"the label {claim['label']!r}")
-    alone = path_text(*_first_and_rest([(d.heading, _in_context(d, s)) for d, s in found]))
-    around = path_text(*_first_and_rest([(d.heading, passage_of(d, s.key)) for d, s in found]))
+    alone = evidence_set_text([(d.heading, _in_context(d, s)) for d, s in found])
+    around = evidence_set_text([(d.heading, passage_of(d, s.key)) for d, s in found])
     pair = Pair(claim["claim"], alone, claim["label"], None, "papers", claim["kind"])
     yield pair
     if around != alone:
         yield replace(pair, evidence=around)
-
-
-def _first_and_rest(
-    texts: list[tuple[str, str]],
-) -> tuple[tuple[str, str], list[tuple[str, str]]]:
-    return texts[0], texts[1:]
 
 
 def _in_context(document: Document, sentence: Sentence) -> str:

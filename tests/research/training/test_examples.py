@@ -26,6 +26,7 @@ from research.training.relevance import reading_examples, relevance_examples
 from research.training.sentence_pool import OTHERS, SentencePool, kept_array
 from research.training.title_examples import title_examples
 from research.training.verifier.pairs import AssertionData, MeaningData
+from research.training.verifier.papers import PaperData
 from research.training.verifier.train import Mix, Sources, mixed_examples
 from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.wiki.fever import FeverCorpus
@@ -127,7 +128,8 @@ def of_the_verifier(
         fever=data,
         composed=composed,
         assertions=AssertionData([rumour], FRAMES, [], {}),
-        meaning=MeaningData([rumour], [], {}),
+        meaning=MeaningData([rumour, rumour], [], {}),
+        papers=PaperData([], [], {}),
     )
     most = dict.fromkeys(("everyday", "fever", "misread", "by_rule", "composed", "assertions"), 50)
     return mixed_examples(sources, Mix({"vitaminc": 2}, **most, meaning=2), 0, classify)

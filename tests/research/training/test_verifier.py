@@ -16,6 +16,7 @@ from research.training import figures as dev_figures
 from research.training.sentence_pool import PoolSentence, SentencePool
 from research.training.verifier import calibration as fits
 from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
+from research.training.verifier.papers import paper_pairs
 from retrieval.errors import BadSource
 from retrieval.models import own_verifier
 from retrieval.models.cross_encoders import VerdictFit
@@ -210,8 +211,10 @@ def test_the_figures_are_those_counted_by_hand() -> None:
         fitted=[],
         decided=[*one, *(dev_claim(*said) for said in two)],
         undecided=[("A dev_claim.", word) for word in ("open", "open", "open", "no")],
-        assertions=[dev_pair("Claim: … Rating: no", REFUTES), they_say],
-        meaning=[dev_pair("yes", SUPPORTS), dev_pair("yes", REFUTES)],
+        held_out={
+            "assertion": [dev_pair("Claim: … Rating: no", REFUTES), they_say],
+            "meaning": [dev_pair("yes", SUPPORTS), dev_pair("yes", REFUTES)],
+        },
         decided_2=[dev_claim(REFUTES, "no")],
         digests={},
     )
@@ -312,3 +315,24 @@ def test_several_seeds_have_a_spread_and_one_trains_one_model(tmp_path: Path) ->
 
     with_seeds((4, 4), tmp_path / "run", tmp_path / "model", train)
     assert trained == [(tmp_path / "run", tmp_path / "model", 4)]
+
+
+def test_a_claim_on_a_paper_is_read_with_its_lines_and_with_their_passage(tmp_path: Path) -> None:
+    mills = "Mill,Sails,Rent in 2020\nOster,6,40\nRowan,8,50\n"
+    claims = [
+        {"claim": "Oster has six sails.", "label": SUPPORTS, "kind": "row", "where": ["Oster,6"]},
+        {"claim": "Rowan pays more.", "label": SUPPORTS, "kind": "compare", "where": ["40", "50"]},
+    ]
+    lost = {"claim": "Elm pays 9.", "label": REFUTES, "kind": "row", "where": ["Elm,9"]}
+    write_json_lines(tmp_path / "a", {"name": "mills.csv", "text": mills, "claims": claims})
+    oster = "Mill: Oster, Sails: 6, Rent in 2020: 40."
+    rowan = "Mill: Rowan, Sails: 8, Rent in 2020: 50."
+    assert [pair.evidence for pair in paper_pairs(tmp_path / "a")] == [
+        f"mills : {oster}",
+        f"mills : {oster} {rowan}",
+        f"mills : {oster} [SEP] mills : {rowan}",
+        f"mills : {oster} {rowan} [SEP] mills : {oster} {rowan}",
+    ]
+    write_json_lines(tmp_path / "b", {"name": "mills.csv", "text": mills, "claims": [lost]})
+    with pytest.raises(BadSource, match=r"b, line 1: 'Elm,9' stands in no sentence"):
+        list(paper_pairs(tmp_path / "b"))
