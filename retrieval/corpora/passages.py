@@ -260,10 +260,10 @@ def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> lis
             section = (*section, line) if outer else (line,)
             anchor, outer, listed = line.replace(" ", "_"), is_upper, False
             continue
-        is_item = bool(_BULLET.match(line)) or (listed and len(line) <= _LONGEST)
+        text = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
+        is_item = text != line or (listed and len(line) <= _LONGEST)
         listed = line.endswith(":") or is_item
         if _is_text(line) or left_out.isdisjoint(section):
-            text = _BULLET.sub("", line)
             is_item = is_item and not line.endswith(":")
             blocks.append(Block(text, section, anchor=anchor, kind="item" if is_item else ""))
     return blocks

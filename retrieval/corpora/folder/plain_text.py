@@ -14,7 +14,9 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.corpus import EMPTY_BOX
 from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import FileText, Unread, Unreadable
 from retrieval.corpora.folder.running_text import goes_on, with_line, words_in
@@ -41,6 +43,15 @@ _BEGINS = re.compile(
     r"|[☐☑☒]|(?:[A-Z][A-Z.' -]+\d*|Q|A)[:.]\s)"
 )
 _LABELLED = re.compile(r"[A-Z][^.!?:]{0,40}:\s")
+# Boxes that words stand beside, which are no columns: "Rent?   [ ] yes   [x] no", "Rent: no ☒".
+_SIGN = r"(?:[☐☑☒]|\[[xX ]\](?!\S))"
+_BOX = re.compile(rf"{_SIGN}|\([xXo ]\)(?!\S)")
+_CHOICE = re.compile(
+    rf"(?:^\s*|\s\s)(?:{_SIGN}|\( \)) ?(?!{_SIGN})\S|[^\s\]☐☑☒] (?:\[ \]|[☐☑☒])(?!\S)"
+)
+# Dots that lead to a value, but not those of an empty field.
+_LEADERS = re.compile(r"(?<=[^\s.:])\s*(?:\.{5,}|(?: \.){4,}|(?<=\s)\.{4})(?!\.)\s*(?=\S)")
+_GAP = re.compile(r"(?<=\S)(?:\s{2,}|\t)(?=\S)")
 _BORDER = re.compile(r"[\s|+:=_─━│┌┐└┘├┤┬┴┼╞╪╡-]*[-=_─━═]{3}[\s|+:=_─━═│┌┐└┘├┤┬┴┼╞╪╡-]*")
 _BAR = re.compile(r"[|│]")
 _CELLS = re.compile(r"(?<=\S)(?<![.!?])(?:\s{2,}|\t)(?=\S)")
@@ -112,13 +123,14 @@ def lines_of(text: str) -> Iterator[str]:
     lines = _without_numbers([line for line in text.split("\n") if not _PAGE.fullmatch(line)])
     words = words_in(lines)
     before = ""
-    for filled, group in groupby(lines, key=lambda line: bool(line.strip())):
+    for filled, group in groupby(_hung(lines, words), key=lambda line: bool(line.strip())):
         for number, (is_table, some) in enumerate(_stretches(list(group)) if filled else ()):
             if not is_table and all(map(_BORDER.fullmatch, some)):  # below a heading
                 continue
             cells = ([clean(unmarked(cell)) for cell in row] for row in _table(some))
             found = list(row_sentences(list(cells)) if is_table else _paragraphs(some, words))
-            if not is_table and len(before) >= _WHOLE and goes_on(before, found[0]):
+            may_go_on = number > 0 if is_table else len(before) >= _WHOLE
+            if may_go_on and goes_on(before, found[0]):
                 found[0] = with_line(before, found[0], words)
             elif before:
                 yield from [before] if number else [before, ""]
@@ -138,13 +150,40 @@ def _without_numbers(lines: Sequence[str]) -> list[str]:
     return [_NUMBERED.sub("", line, count=1) for line in lines]
 
 
+def _hung(lines: Iterable[str], words: set[str]) -> Iterator[str]:
+    """Yield lines, each with those below it in which its last cell goes on."""
+    held = ""
+    for line in lines:
+        *_, gap = [None, *_GAP.finditer(held)]
+        is_below = gap and gap.end() == len(line) - len(line.lstrip()) and not _CHOICE.search(line)
+        had_room = len(f"{held} {[*line.split(), ''][0]}") <= len(line)
+        is_open = goes_on(held, line.lstrip()) and not had_room
+        is_open = is_open or held.count("(") > held.count(")") or ends_sentence(held)
+        if is_below and is_open and not _BEGINS.match(line):
+            held = with_line(held, " ".join(line.split()), words)
+        else:
+            yield held
+            held = line.rstrip()
+    yield held
+
+
 def _stretches(lines: list[str]) -> Iterator[tuple[bool, list[str]]]:
     """Yield the lines between two blank ones in stretches, and whether each is a table."""
-    for is_table, group in groupby(
-        lines, key=lambda line: bool(_BORDER.fullmatch(line) or _cells(line)[1:])
-    ):
+    names = ""  # of columns of boxes
+    for is_table, group in groupby(lines, key=_may_be_row):
         some = list(group)
+        if is_table and names and _BOX.search(some[0]):
+            some = [names, *some]
+        elif is_table and any(map(_BOX.search, some[1:])):
+            names = some[0]
         yield is_table and len(_table(some)) > 1, some
+
+
+def _may_be_row(line: str) -> bool:
+    if _BORDER.fullmatch(line) or _BAR.search(line):
+        return bool(_BORDER.fullmatch(line) or _cells(line)[1:])
+    led = len(_LEADERS.split(line)) == 2 and not _GAP.search(_LEADERS.split(line)[1])
+    return not led and not _CHOICE.search(line) and bool(_cells(line)[1:])
 
 
 def _cells(line: str) -> list[str]:
@@ -176,17 +215,29 @@ def _paragraphs(lines: Sequence[str], words: set[str]) -> Iterator[str]:
             text = with_line(text, line.strip(), words)
         else:
             if text:
-                yield clean(unmarked(text))
+                yield _written(text)
             text = line.strip()
         last = line.rstrip()
-    yield clean(unmarked(text))
+    yield _written(text)
+
+
+def _written(text: str) -> str:
+    """Return a paragraph with plain signs of boxes, and a colon for dots that lead to a value."""
+    if _CHOICE.search(text):
+        text = _BOX.sub(lambda found: box(found[0] not in ("[ ]", "( )", EMPTY_BOX)), text)
+    label, *values = _LEADERS.split(text)
+    text = f"{label}: {values[0].rstrip('.')}." if len(values) == 1 else text
+    return clean(unmarked(text))
 
 
 def _ends(line: str, following: str, width: int) -> bool:
     """Return whether a paragraph ends with a line."""
+    if _LEADERS.search(line) or (_CHOICE.search(line) and not _BOX.match(line.lstrip())):
+        return True
     following = following.lstrip()
     is_labelled, grows = _LABELLED.match(following), goes_on(line, following)
-    if _BEGINS.match(following) or (is_labelled and (_LABELLED.match(line.lstrip()) or not grows)):
+    is_choice = _CHOICE.search(following) and not grows
+    if _BEGINS.match(following) or is_choice or (is_labelled and (_LABELLED.match(line.lstrip()) or not grows)):
         return True
     room = len(line) + 1 + len(following.split(maxsplit=1)[0]) <= _FULL * width
     return room and not grows
