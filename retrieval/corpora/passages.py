@@ -255,7 +255,7 @@ def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> lis
     apart = [no_blank or not before or ends_sentence(before) for before, _ in pairs]
     names: list[bool] = []
     for line, is_apart in zip(lines, apart, strict=True):
-        may_begin = (is_apart or names[-1]) and not _SENTENCES.search(line)
+        may_begin = is_apart or names[-1]
         names.append(may_be_heading(line) and line not in left_out and may_begin)
     series = [series_of(line) for line in lines] + [""]
     names = [
@@ -335,7 +335,7 @@ def may_be_heading(line: str) -> bool:
         len(line) <= _LONGEST
         and _FIRST.match(line)
         and _WORD.search(line)
-        and not _NO_HEADING.search(line)
+        and not (_NO_HEADING.search(line) or _SENTENCES.search(line))
         and (":" not in _BRACKETS.sub("", line) or _NUMBERED.match(line))
     )
 
