@@ -8,13 +8,16 @@ are cut at the ends of lines are made whole. Numbers of pages and of lines are n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, pairwise
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from itertools import chain, groupby, pairwise, takewhile
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.corpus import EMPTY_BOX
 from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import FileText, Unread, Unreadable
 from retrieval.corpora.folder.running_text import goes_on, with_line, words_in
@@ -25,6 +28,7 @@ from retrieval.corpora.passages import (
     ends_sentence,
     may_be_heading,
     sections,
+    series_of,
     without_edit,
 )
 from retrieval.corpora.superscripts import unmarked
@@ -37,14 +41,24 @@ _NUMBERED = re.compile(r"\s{0,8}(\d{1,4})(?:\s{2,}|\t|$)")
 _LEAST_NUMBERED = 8  # lines
 # What begins an item, or what somebody says at some time.
 _BEGINS = re.compile(
-    r"\s*(?:[•▪◦‣●■*–-]\s|\(?(?:\d{1,3}|[a-z])[.)]\s|[\[(]?\d{1,2}:\d\d(?::\d\d)?|\[[xX ]?\]\s"  # noqa: RUF001
+    r"\s*(?:[•▪◦‣●■*+–-]\s|\(?(?:\d{1,3}|[a-z])[.)]\s|[\[(]?\d{1,2}:\d\d(?::\d\d)?|\[[xX ]?\]\s"  # noqa: RUF001
     r"|[☐☑☒]|(?:[A-Z][A-Z.' -]+\d*|Q|A)[:.]\s)"
 )
 _LABELLED = re.compile(r"[A-Z][^.!?:]{0,40}:\s")
+# Boxes that words stand beside, which are no columns: "Rent?   [ ] yes   [x] no", "Rent: no ☒".
+_SIGN = r"(?:[☐☑☒]|\[[xX ]\](?!\S))"
+_BOX = re.compile(rf"{_SIGN}|\([xXo ]\)(?!\S)")
+_CHOICE = re.compile(
+    rf"(?:^\s*|\s\s)(?:{_SIGN}|\( \)) ?(?!{_SIGN})\S|[^\s\]☐☑☒] (?:\[ \]|[☐☑☒])(?!\S)"
+)
+_CODE = re.compile(r"\S+[\d\W]*")  # and further numbers after it
+# Dots that lead to a value, but not those of an empty field.
+_LEADERS = re.compile(r"(?<=[^\s.:])\s*(?:\.{5,}|(?: \.){4,}|(?<=\s)\.{4})(?!\.)\s*(?=\S)")
+_GAP = re.compile(r"(?<=\S)(?:\s{2,}|\t)(?=\S)")
 _BORDER = re.compile(r"[\s|+:=_─━│┌┐└┘├┤┬┴┼╞╪╡-]*[-=_─━═]{3}[\s|+:=_─━═│┌┐└┘├┤┬┴┼╞╪╡-]*")
 _BAR = re.compile(r"[|│]")
 _CELLS = re.compile(r"(?<=\S)(?<![.!?])(?:\s{2,}|\t)(?=\S)")
-_NARROWEST = 40  # characters of a line
+_NARROWEST, _WIDEST = 40, 1000  # characters of a line
 _FULL = 0.85  # the part of its width from which on a line had no room
 _WHOLE = 40  # characters of a paragraph that goes on in the next
 # Of Markdown.
@@ -102,28 +116,42 @@ def read(path: Path) -> FileText:
             raise Unreadable("the file has no text.", "Give it the suffix of its format.")
         return FileText("", list(map(Block, lines)))
     lines = list(lines_of(text))
-    if lines[1:] and may_be_heading(lines[0]):
-        return FileText(without_edit(lines[0]), sections(lines[1:]))
-    return FileText("", sections(lines))
+    if not lines[1:] or not may_be_heading(lines[0]):
+        return FileText("", sections(lines))
+    head = list(takewhile(bool, lines[1:])) if "" in lines else []
+    head = [] if any(ends_sentence(line) or _BEGINS.match(line) for line in head) else head
+    below = [*map(Block, head), *sections(lines[1 + len(head) :])]
+    return FileText(without_edit(lines[0]), below)
 
 
 def lines_of(text: str) -> Iterator[str]:
     """Yield the paragraphs, items and rows of tables of a text, and "" for blank lines."""
     lines = _without_numbers([line for line in text.split("\n") if not _PAGE.fullmatch(line)])
     words = words_in(lines)
+    counted = Counter(series_of(line.lstrip()) for line in lines)
+    series = {one for one, count in counted.items() if count > 1 and one.strip("0")}
+    is_head = True  # the lines above the first blank one, if none ends a sentence
     before = ""
-    for filled, group in groupby(lines, key=lambda line: bool(line.strip())):
-        for number, (is_table, some) in enumerate(_stretches(list(group)) if filled else ()):
+    for filled, group in groupby(_hung(lines, words), key=lambda line: bool(line.strip())):
+        block = list(group)
+        is_head = is_head and not any(map(ends_sentence, block))
+        for number, (is_table, some) in enumerate(_stretches(block) if filled else ()):
             if not is_table and all(map(_BORDER.fullmatch, some)):  # below a heading
                 continue
             cells = ([clean(unmarked(cell)) for cell in row] for row in _table(some))
-            found = list(row_sentences(list(cells)) if is_table else _paragraphs(some, words))
-            if not is_table and len(before) >= _WHOLE and goes_on(before, found[0]):
+            found = list(
+                row_sentences(list(cells))
+                if is_table
+                else _paragraphs(some, words, series, is_head)
+            )
+            may_go_on = _BOX.search(some[-1]) if is_table else len(before) >= _WHOLE
+            if may_go_on and goes_on(before, found[0]) and not _BEGINS.match(found[0]):
                 found[0] = with_line(before, found[0], words)
             elif before:
                 yield from [before] if number else [before, ""]
             *whole, before = found
             yield from whole
+        is_head = is_head and not filled
     if before:
         yield before
 
@@ -138,13 +166,45 @@ def _without_numbers(lines: Sequence[str]) -> list[str]:
     return [_NUMBERED.sub("", line, count=1) for line in lines]
 
 
+def _hung(lines: Sequence[str], words: set[str]) -> Iterator[str]:
+    """Yield lines, each with those below it in which its last cell goes on."""
+    held = ""
+    for line, after in pairwise([*lines, ""]):
+        *_, gap = [None, *_GAP.finditer(held)]
+        indent, is_choice = _indent(line), _CHOICE.search(line)
+        is_below = gap and gap.end() == indent and not is_choice and not _BEGINS.match(line)
+        had_room = len(f"{held} {[*line.split(), ''][0]}") <= len(line)
+        is_open = goes_on(held, line.lstrip()) and not (had_room and _indent(after) == indent)
+        is_open = is_open or held.count("(") > held.count(")") or ends_sentence(held)
+        if is_below and is_open:
+            held = with_line(held, " ".join(line.split()), words)
+        else:
+            yield held
+            held = line.rstrip()
+    yield held
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def _stretches(lines: list[str]) -> Iterator[tuple[bool, list[str]]]:
     """Yield the lines between two blank ones in stretches, and whether each is a table."""
-    for is_table, group in groupby(
-        lines, key=lambda line: bool(_BORDER.fullmatch(line) or _cells(line)[1:])
-    ):
+    names = ""  # of columns of boxes
+    for is_table, group in groupby(lines, key=_may_be_row):
         some = list(group)
+        if is_table and names and _BOX.search(some[0]):
+            some = [names, *some]
+        elif is_table and any(map(_BOX.search, some[1:])):
+            names = some[0]
         yield is_table and len(_table(some)) > 1, some
+
+
+def _may_be_row(line: str) -> bool:
+    if _BORDER.fullmatch(line) or _BAR.search(line):
+        return bool(_BORDER.fullmatch(line) or _cells(line)[1:])
+    led = len(_LEADERS.split(line)) == 2 and not _GAP.search(_LEADERS.split(line)[1])
+    return not led and not _CHOICE.search(line) and bool(_cells(line)[1:])
 
 
 def _cells(line: str) -> list[str]:
@@ -168,25 +228,41 @@ def _table(lines: Sequence[str]) -> list[list[str]]:
     return table if sum(sum(map(bool, row)) > 1 for row in table) > 1 else []
 
 
-def _paragraphs(lines: Sequence[str], words: set[str]) -> Iterator[str]:
-    width = max(_NARROWEST, *map(len, lines))
+def _paragraphs(
+    lines: Sequence[str], words: set[str], series: Set[str], is_head: bool
+) -> Iterator[str]:
+    width = _WIDEST if is_head else max(_NARROWEST, *map(len, lines))
     text, last = "", ""
     for line in lines:
-        if text and not _ends(last, line, width):
+        if text and not _ends(last, line, width, series):
             text = with_line(text, line.strip(), words)
         else:
             if text:
-                yield clean(unmarked(text))
+                yield _written(text)
             text = line.strip()
         last = line.rstrip()
-    yield clean(unmarked(text))
+    yield _written(text)
 
 
-def _ends(line: str, following: str, width: int) -> bool:
+def _written(text: str) -> str:
+    """Return a paragraph with plain signs of boxes, and a colon for dots that lead to a value."""
+    if _CHOICE.search(text):
+        text = _BOX.sub(lambda found: box(found[0] not in ("[ ]", "( )", EMPTY_BOX)), text)
+    label, *values = _LEADERS.split(text)
+    text = f"{label}: {values[0].rstrip('.')}." if len(values) == 1 else text
+    return clean(unmarked(text))
+
+
+def _ends(line: str, following: str, width: int, series: Set[str]) -> bool:
     """Return whether a paragraph ends with a line."""
+    if _LEADERS.search(line) or (_CHOICE.search(line) and not _BOX.match(line.lstrip())):
+        return True
     following = following.lstrip()
     is_labelled, grows = _LABELLED.match(following), goes_on(line, following)
-    if _BEGINS.match(following) or (is_labelled and (_LABELLED.match(line.lstrip()) or not grows)):
+    begins = bool(_BEGINS.match(following) or (_CHOICE.search(following) and not grows))
+    if series_of(following) in series:
+        begins = begins or not goes_on(line, _CODE.sub("", following, count=1))
+    if begins or (is_labelled and (_LABELLED.match(line.lstrip()) or not grows)):
         return True
     room = len(line) + 1 + len(following.split(maxsplit=1)[0]) <= _FULL * width
     return room and not grows
