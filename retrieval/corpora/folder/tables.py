@@ -469,13 +469,15 @@ def _names_its_row(cell: Cell) -> bool:
 
 
 def _is_a_name(text: str, below: list[str]) -> bool:
-    """With digits it is one if it is a period or has words, and what is below is not."""
+    """With digits it is one if it is a period or has words, and most of what is below is not."""
     if not any(map(str.isdigit, text)):
         return not text or any(map(str.isalpha, text))
     values = [value for value in below if value]
     if _PERIOD.fullmatch(text):
         return not all(map(_PERIOD.fullmatch, values))
-    return any(map(str.isalpha, text)) and not any(_has_a_word(value) for value in values)
+    if "_" in text and not any("_" in value for value in values):  # "fee_2024"
+        return True
+    return any(map(str.isalpha, text)) and sum(map(_has_a_word, values)) * 3 <= len(values)
 
 
 def is_period(text: str) -> bool:
