@@ -25,6 +25,11 @@ _PERIOD = re.compile(
 _LONGEST_NOTE = 200  # characters
 _ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
 _NOTE = re.compile(r"(?:sources?|notes?|n\.b\.)\b|[*†‡]", re.IGNORECASE)
+_NOTE_ROW = re.compile(
+    r"(?:notes?|remarks?|comments?|info|rules?|clauses?|hinweise?)(?: ?\w{1,3})?[.:)]?|[#*†‡].*"
+    r"|notes?\b.*: .*",
+    re.IGNORECASE,
+)
 _FIGURE = re.compile(r"[-+−]?\d[\d.,\s]*")  # noqa: RUF001
 _NEGATIVE = re.compile(r"\(\s*(\d[\d.,]*)\s*\)")
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]")
@@ -202,7 +207,8 @@ def _of_rows(
     own: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield the sentences of the rows; ``own``: units of some columns, "" for none."""
-    last = max((at for at, row in enumerate(grid) if not _only(row)), default=0)
+    notes = _notes_begin(grid, heads) if heads else len(grid)
+    last = max((at for at, row in enumerate(grid[:notes]) if not _only(row)), default=0)
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
     groups: list[str] = []
@@ -211,7 +217,9 @@ def _of_rows(
         alone = _only(row)
         over_all = bool(_alone(row))
         begins = over_all or sections or row[0].heading or alone.endswith(":")
-        if alone and at < last and begins and _is_name_of_rows(alone):
+        if at >= notes:
+            yield _ended(_joined(_named([], row, "", {})))
+        elif alone and at < last and begins and _is_name_of_rows(alone):
             nested = over_all and at and _alone(grid[at - 1])
             groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
         elif alone and (over_all or (at >= last and not _is_name_of_rows(alone))):
@@ -227,6 +235,33 @@ def _of_rows(
             if values:
                 yield _ended(_joined([*above, *groups, *values]))
             yield from (f"{EMPTY_BOX} {_joined([*above, *groups, *one])}." for one in empty)
+
+
+def _notes_begin(grid: list[list[Cell]], heads: int) -> int:
+    """Return the place of the first of the last rows that are notes, and not about the columns.
+
+    These have a label and a text, or one cell; the first is marked as a note, or is a statement
+    alone below a later column.
+    """
+    at = len(grid)
+    while at > heads and _is_apart(grid[at - 1], len(grid[at - 1])):
+        at -= 1
+    if any(_NOTE_ROW.fullmatch(row[0].text) for row in grid[heads:at]):  # as all rows are
+        return len(grid)
+    return next((at for at in range(at, len(grid)) if _is_note(grid[at])), len(grid))
+
+
+def _is_apart(row: list[Cell], width: int) -> bool:
+    """Return whether a row has one cell, or a label and a text that leave other columns empty."""
+    filled = [at for at, cell in enumerate(row) if cell.text]
+    is_thin = len(filled) == 1 or (filled == [0, 1] and width > 2)
+    return is_thin and _has_a_word(row[filled[-1]].text) and not _alone(row)
+
+
+def _is_note(row: list[Cell]) -> bool:
+    text = next(cell.text for cell in row if cell.text)
+    is_statement = not row[0].text and (len(text) > _LONGEST or ": " in text)
+    return bool(_NOTE_ROW.fullmatch(text)) or is_statement
 
 
 def _joined(cells: list[str]) -> str:
@@ -322,6 +357,7 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     alone between two empty rows belongs to what follows.
     """
     names: list[list[Cell]] = []
+    before: list[list[Cell]] = []  # the rows below them
     titles: list[list[Cell]] = []
     for stretch in map(_with_sections, _stretches(rows)):
         said = [_said_apart(row) for row in stretch]
@@ -334,13 +370,36 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
             alone = list(takewhile(_only, table))
             own = table[len(alone) : len(alone) + _heads(table[len(alone) :])]
             if own and _may_follow(own, names, table[len(alone) + len(own) :]):
-                names = [*alone, *own]
+                names, before = [*alone, *own], table[len(alone) + len(own) :]
                 yield table
+            elif _are_notes(table[len(alone) :], before):
+                yield from ([*alone, row] for row in table[len(alone) :])
             else:
                 yield [*names, *table]
+                before += table
         titles = []
     if titles:
         yield titles
+
+
+def _are_notes(rows: list[list[Cell]], before: list[list[Cell]]) -> bool:
+    """Return whether rows below an empty one are notes, and not about the columns of those before.
+
+    Each has a label and a text, or words in columns of figures, and some are unlike those before.
+    """
+    width = max(map(len, before), default=0)
+    above = [[row[at].text for row in before if row[at:] and row[at].text] for at in range(width)]
+    figures = {at for at, texts in enumerate(above) if texts and not any(map(_has_a_word, texts))}
+    longest = max(_LONGEST, *(len(text) for texts in above for text in texts), 0)
+    unlike = []
+    for row in rows:
+        filled = {at for at, cell in enumerate(row) if cell.text}
+        words = {at for at in filled & figures if _has_a_word(row[at].text)}
+        is_odd = words == filled or (2 * len(filled) <= width and bool(words - {0}))
+        unlike.append(is_odd or any(len(cell.text) > longest for cell in row))
+    return any(unlike) and all(
+        is_odd or _is_apart(row, width) for row, is_odd in zip(rows, unlike, strict=True)
+    )
 
 
 def _said_apart(row: list[Cell]) -> list[str]:
@@ -500,8 +559,9 @@ def _named(names: list[str], row: list[Cell], unit: str, own: Mapping[str, str])
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
     label = row[0].text.rstrip(":")
     is_label = len(label) <= _LONGEST and _has_a_word(label) and not re.search(r"[:.!?…]", label)
-    if not any(names) and len(row) == 2 and is_label and not _has_box(label) and row[1].text:
-        pairs = {(label, row[1]): None}  # "Mayor | Ann Lee"
+    others = [cell for cell in row[1:] if cell.text]
+    if not any(names) and len(others) == 1 and is_label and not _has_box(label):
+        pairs = {(label, others[0]): None}  # "Mayor | Ann Lee"
     of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
     said = []
     for name, cell in pairs:
