@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
 from retrieval.corpora.boxes import apart, with_boxes
@@ -32,18 +33,24 @@ _NOTE_ROW = re.compile(
 )
 _FIGURE = re.compile(r"[-+−]?\d[\d.,\s]*")  # noqa: RUF001
 _NEGATIVE = re.compile(r"\(\s*(\d[\d.,]*)\s*\)")
+_LEAST = 3  # characters of a figure in brackets that may be no mark
+# What a note says of figures in brackets, and if they are below zero.
+_ON_BRACKETS = re.compile(r"\bin (?:brackets|parentheses)\b|\(\s*\) ?(?:[=:]|means)", re.IGNORECASE)
+_BELOW_ZERO = re.compile(r"negative|minus|below zero|loss|deficit|cost|expen[sd]", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]")
+_LAST_WORD = re.compile(r"_((?:thousand|million|billion)s?)$")  # "homes_thousand"
+_ALL = re.compile(r"\A(.+)\Z")
 _AFTER_IN = re.compile(r"(?:\b[Ii]n|,|:)\s([^,:()]{1,40})$")
+_MONEY = r"(?:US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF|NOK|DKK|SEK)"
 # "in thousand euros", "$m", "EUR million", "£'000", "$ thousands", "thousands of pounds"
 _UNIT = re.compile(
     r"(?:(?:all )?(?:amounts|figures|values|sums) )?(?:are )?(?:in )?"
-    r"(?P<before>US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF)?\s?"
-    r"(?P<factor>thousands?|millions?|billions?|['’]?000s?|(?<=[$€£¥DRPF ])(?:mn?|bn|k))"  # noqa: RUF001
-    r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]|EUR|USD|GBP|CHF))?",
+    rf"(?P<before>{_MONEY})?\s?"
+    r"(?P<factor>thousands?|millions?|billions?|['’]?000s?|(?<=[$€£¥DRPFK ])(?:mn?|bn|k))"  # noqa: RUF001
+    r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]))?",
     re.IGNORECASE,
 )
 # "in EUR 1,000", "in 1000 euros", "in TEUR", "in k€"
-_MONEY = r"(?:US\$|[$€£¥]|EUR|USD|GBP|CHF)"
 _1000 = r"1[,.’' ]?000s?"  # noqa: RUF001
 _IN_1000 = re.compile(
     rf"\b[Ii]n (?:({_MONEY}) ?{_1000}|{_1000}(?= (?:of )?(?:{_MONEY}|euros|dollars|pounds))"
@@ -55,12 +62,13 @@ _FACTORS = {"th": "thousand", "00": "thousand", "k": "thousand"} | {
 }
 _CURRENCIES = {"$": "dollars", "us$": "US dollars", "usd": "US dollars", "chf": "francs"} | (
     {"a$": "Australian dollars", "€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds"}
-    | {"¥": "yen"}
+    | {"¥": "yen", "nok": "Norwegian kroner", "dkk": "Danish kroner", "sek": "Swedish kronor"}
 )
 # What says that figures are counted in something else: "Employees", "Workers in May", but not
 # "Services for older people", "Members' expenses" or "Spent to date".
 _OTHER_UNIT = re.compile(
-    r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number)\b"
+    r"[%‰]|\bper\b(?! (?:claim|loss|occurrence)\b)"
+    r"|\b(?:percent|percentage|rate|ratio|share of|number)\b"
     r"|^(?:notes?|people|persons|years?|(?:[\w-]+ )*(?<!\bto )date|(?:years?|date) of .*)$"
     r"|^(?:(?!(?:and|for|of|to|with) )[\w-]+ ){0,3}(?:employees|headcount|workers|inhabitants"
     r"|population|members|passengers|visitors)"
@@ -158,7 +166,9 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     own = dict.fromkeys(plain, "")
     own |= {name: unit_in([text]) for text, name in on_columns.items()}
     own |= {name: of_it for name in names if (of_it := unit_in([name]))}
-    yield from _of_rows(grid, heads, names, above, unit, own)
+    cells = [cell.text for row in whole for cell in row]
+    least = _least_in_brackets([*said, *cells], cells)
+    yield from _of_rows(grid, heads, names, above, unit, own, least)
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -205,8 +215,12 @@ def _of_rows(
     above: list[str],
     unit: str,
     own: Mapping[str, str],
+    least: int,
 ) -> Iterator[str]:
-    """Yield the sentences of the rows; ``own``: units of some columns, "" for none."""
+    """Yield the sentences of the rows.
+
+    ``own``: units of some columns, "" for none; ``least``: of ``_least_in_brackets``.
+    """
     notes = _notes_begin(grid, heads) if heads else len(grid)
     last = max((at for at, row in enumerate(grid[:notes]) if not _only(row)), default=0)
     heading = [[cell.text for cell in row] for row in grid[:heads]]
@@ -218,7 +232,7 @@ def _of_rows(
         over_all = bool(_alone(row))
         begins = over_all or sections or row[0].heading or alone.endswith(":")
         if at >= notes:
-            yield _ended(_joined(_named([], row, "", {})))
+            yield _ended(_joined(_named([], row, "", {}, least)))
         elif alone and at < last and begins and _is_name_of_rows(alone):
             nested = over_all and at and _alone(grid[at - 1])
             groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
@@ -226,7 +240,7 @@ def _of_rows(
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
-            values = _named(names, row, unit, own)
+            values = _named(names, row, unit, own, least)
             is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
             groups = [] if summed and is_sum else groups  # the sum of several sections
             summed = is_sum
@@ -292,7 +306,7 @@ def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[lis
     filled = [at for at, sign in enumerate(signs) if sign]
     if filled[:1] == boxed and signs[boxed[0]].startswith(EMPTY_BOX):
         return [Cell("")] * len(row), [[signs[at].removeprefix(EMPTY_BOX).strip() for at in filled]]
-    first = next((signs[at] for at in filled if at not in boxed), "")
+    others = [at for at in filled if at not in boxed]
     shown = list(row) if boxed else row
     empty: list[list[str]] = []
     for at in {*boxed, *(at for at, sign in enumerate(signs) if boxed and not sign)}:
@@ -301,7 +315,11 @@ def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[lis
         labels = [p.removeprefix(EMPTY_BOX).strip() for p in parts if p.startswith(EMPTY_BOX)]
         if labels == [""] and TICKED_BOX not in signs and at < len(names):  # a box alone
             labels = names[at : at + 1]
-        empty += ([first, label] if first else [label] for label in labels if label)
+        of_row = [each for each in others if each < at] or others[:1]
+        row_said = [
+            ": ".join([*filter(None, names[each : each + 1]), signs[each]]) for each in of_row
+        ]
+        empty += ([*row_said, label] for label in labels if label)
     return shown, empty
 
 
@@ -325,14 +343,22 @@ def unit_in(texts: Iterable[str]) -> str:
 
     "in thousand euros", "($m)", "(EUR million)", "Figures in thousands of pounds"; "" if none does.
     """
-    for text in map(_in_words, texts):
-        for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text), text):
-            unit = _UNIT.fullmatch(found.strip(" ."))
-            if unit and (found is not text or unit["before"]):
-                factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
-                money = (unit["before"] or unit["after"] or "").strip().lower()
-                return f"{factor} {_CURRENCIES.get(money, money)}".strip()
-    return ""
+    return next((unit for text in texts if (unit := _unit_apart(text)[0])), "")
+
+
+@lru_cache(maxsize=MOST_COLUMNS)
+def _unit_apart(text: str) -> tuple[str, str]:
+    """Return the unit that a text gives figures, and the text without it."""
+    text = _in_words(text)
+    places = _IN_BRACKETS, _AFTER_IN, _LAST_WORD, _ALL
+    for found in chain(*(place.finditer(text) for place in places)):
+        unit = _UNIT.fullmatch(found[1].strip(" ."))
+        if unit and (found[1] != text or unit["before"]):
+            factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
+            money = (unit["before"] or unit["after"] or "").strip().lower()
+            rest = f"{text[: found.start()].strip()} {text[found.end() :].strip()}".strip()
+            return f"{factor} {_CURRENCIES.get(money, money)}".strip(), rest
+    return "", text
 
 
 def _is_on(name: str, text: str) -> bool:
@@ -553,7 +579,9 @@ def _has_a_word(value: str) -> bool:
     return any(map(str.isalpha, value)) and not _NO_WORD.fullmatch(value)
 
 
-def _named(names: list[str], row: list[Cell], unit: str, own: Mapping[str, str]) -> list[str]:
+def _named(
+    names: list[str], row: list[Cell], unit: str, own: Mapping[str, str], least: int
+) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
@@ -563,17 +591,36 @@ def _named(names: list[str], row: list[Cell], unit: str, own: Mapping[str, str])
     if not any(names) and len(others) == 1 and is_label and not _has_box(label):
         pairs = {(label, others[0]): None}  # "Mayor | Ann Lee"
     of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
-    said = []
+    said: list[str] = []
+    whole: list[bool] = []  # whether a cell says its unit
     for name, cell in pairs:
         of_cell = own.get(name, of_row)
-        value = _with_unit(cell.text, of_cell) if cell is not row[0] else cell.text
+        fewest = max(least, _LEAST) if least and own.get(name) == "" else least
+        value = _with_unit(cell.text, of_cell, fewest) if cell is not row[0] else cell.text
+        name = _unit_apart(name)[1] if value != cell.text else name  # the unit is said once
+        whole.append(value != cell.text or cell is row[0] or not any(map(str.isdigit, value)))
         said += [f"{name}: {value}" if name and value else value]
+    if names and _unit_apart(names[0]) == (unit, "") and (unit != of_row or all(whole)):
+        said[0] = row[0].text
     return list(filter(None, said))
 
 
-def _with_unit(text: str, unit: str) -> str:
+def _least_in_brackets(texts: Iterable[str], cells: Iterable[str]) -> int:
+    """Return how many characters a figure in brackets has at least that is below zero; 0: none is.
+
+    A short one may be a mark or a rank, if no cell shows that brackets are the minus of a table.
+    """
+    said = list(filter(_ON_BRACKETS.search, texts))
+    if said:
+        return 1 if any(map(_BELOW_ZERO.search, said)) else 0
+    found = filter(None, map(_NEGATIVE.fullmatch, cells))
+    return 1 if any(len(figure[1]) >= _LEAST for figure in found) else _LEAST
+
+
+def _with_unit(text: str, unit: str, least: int) -> str:
     """Return a figure with its unit, and one in brackets with a minus: "(1,200)"."""
-    if (found := _NEGATIVE.fullmatch(text)) and (unit or len(found[1]) > 2):
+    found = _NEGATIVE.fullmatch(text) if least else None
+    if found and (unit or len(found[1]) >= least):
         text = f"-{found[1]}"
     return f"{text} {unit}" if unit and _FIGURE.fullmatch(text) else text
 
