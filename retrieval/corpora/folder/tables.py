@@ -37,11 +37,15 @@ _LEAST = 3  # characters of a figure in brackets that may be no mark
 # What a note says of figures in brackets, and if they are below zero.
 _ON_BRACKETS = re.compile(r"\bin (?:brackets|parentheses)\b|\(\s*\) ?(?:[=:]|means)", re.IGNORECASE)
 _BELOW_ZERO = re.compile(r"negative|minus|below zero|loss|deficit|cost|expen[sd]", re.IGNORECASE)
-_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]")
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\];]{1,60})(?:;[^()\[\]]*)?[)\]]")
+# "All amounts in CHF 000 unless stated otherwise", "Sums in thousand euros, with tax"
+_SAID_IN = re.compile(
+    r"\b(?:amounts|figures|values|sums)(?: are)? in ([^,;.:()]{1,40}?)(?=[,;.:)]| unless\b)", re.I
+)
 _LAST_WORD = re.compile(r"_((?:thousand|million|billion)s?)$")  # "homes_thousand"
 _ALL = re.compile(r"\A(.+)\Z")
 _AFTER_IN = re.compile(r"(?:\b[Ii]n|,|:)\s([^,:()]{1,40})$")
-_MONEY = r"(?:US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF|NOK|DKK|SEK)"
+_MONEY = r"(?:US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF|(?-i:[A-Z]{3}))"
 # "in thousand euros", "$m", "EUR million", "£'000", "$ thousands", "thousands of pounds"
 _UNIT = re.compile(
     r"(?:(?:all )?(?:amounts|figures|values|sums) )?(?:are )?(?:in )?"
@@ -78,7 +82,7 @@ _OTHER_UNIT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_]+")
-_PART = re.compile(r"[;.]\s")
+_PART = re.compile(r"[;.]\s(?![^()]*\))")
 _CODE = re.compile(
     r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
 )  # of a section of a budget: "2", "C", "A1", "IV."
@@ -151,10 +155,11 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     _put_first_names_first(grid, heads, names)
     # A note on the figures, or a caption; other sentences may be about something else.
     short = (text for text in said if len(text) <= _LONGEST_NOTE)
-    near = (text for text in short if not text.endswith(_ENDS) or _ON_IT.match(text))
+    near = (t for t in short if not t.endswith(_ENDS) or any(map(_ON_IT.match, _PART.split(t))))
     about = [*near, *map(_only, whole), *names[:1]]
-    on_columns = {text: name for text in about for name in names[1:] if _is_on(name, text)}
-    unit = unit_in(text for text in about if text not in on_columns)
+    on_columns = [(t, name, on) for t in about for name in names[1:] if (on := _on_column(name, t))]
+    taken = {text for text, _, _ in on_columns}
+    unit = unit_in(text for text in about if text not in taken)
     above = [
         t
         for t in filter(_is_name_of_rows, titles)
@@ -164,7 +169,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     years = {name for name, values in zip(names, below, strict=True) if _are_years(values)}
     plain = years.union(filter(_OTHER_UNIT.search, names))
     own = dict.fromkeys(plain, "")
-    own |= {name: unit_in([text]) for text, name in on_columns.items()}
+    own |= {name: unit_in([part]) for _, name, part in on_columns}
     own |= {name: of_it for name in names if (of_it := unit_in([name]))}
     cells = [cell.text for row in whole for cell in row]
     least = _least_in_brackets([*said, *cells], cells)
@@ -350,25 +355,27 @@ def unit_in(texts: Iterable[str]) -> str:
 def _unit_apart(text: str) -> tuple[str, str]:
     """Return the unit that a text gives figures, and the text without it."""
     text = _in_words(text)
-    places = _IN_BRACKETS, _AFTER_IN, _LAST_WORD, _ALL
+    places = _IN_BRACKETS, _SAID_IN, _AFTER_IN, _LAST_WORD, _ALL
     for found in chain(*(place.finditer(text) for place in places)):
         unit = _UNIT.fullmatch(found[1].strip(" ."))
         if unit and (found[1] != text or unit["before"]):
             factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
-            money = (unit["before"] or unit["after"] or "").strip().lower()
+            money = unit["before"] or (unit["after"] or "").lower()
             rest = f"{text[: found.start()].strip()} {text[found.end() :].strip()}".strip()
-            return f"{factor} {_CURRENCIES.get(money, money)}".strip(), rest
+            rest = text if ";" in found[0] else rest
+            return f"{factor} {_CURRENCIES.get(money.lower(), money)}".strip(), rest
     return "", text
 
 
-def _is_on(name: str, text: str) -> bool:
-    """Return whether the last of several parts of a note begins with the name of a column.
+def _on_column(name: str, text: str) -> str:
+    """Return the part of a note of several parts that begins with the name of a column, or "".
 
     "Rounded to ten; households in thousands" is about the column "households" alone.
     """
-    *others, last = _PART.split(text.rstrip(" ."))
-    column = _WORDS.match(name.casefold())
-    return bool(others) and column is not None and last.casefold().startswith(column[0])
+    parts = _PART.split(text.rstrip(" ."))
+    if not parts[1:] or not (column := _WORDS.match(name.casefold())):
+        return ""
+    return next((part for part in parts if part.casefold().startswith(column[0])), "")
 
 
 def _in_words(text: str) -> str:
