@@ -375,7 +375,8 @@ def _on_column(name: str, text: str) -> str:
     parts = _PART.split(text.rstrip(" ."))
     if not parts[1:] or not (column := _WORDS.match(name.casefold())):
         return ""
-    return next((part for part in parts if part.casefold().startswith(column[0])), "")
+    word = column[0]
+    return next((part for part in parts if part.casefold().startswith(word)), "")
 
 
 def _in_words(text: str) -> str:
