@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
 from retrieval.corpora.boxes import apart, with_boxes
@@ -25,20 +26,35 @@ _PERIOD = re.compile(
 _LONGEST_NOTE = 200  # characters
 _ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
 _NOTE = re.compile(r"(?:sources?|notes?|n\.b\.)\b|[*†‡]", re.IGNORECASE)
+_NOTE_ROW = re.compile(
+    r"(?:notes?|remarks?|comments?|info|rules?|clauses?|hinweise?)(?: ?\w{1,3})?[.:)]?|[#*†‡].*"
+    r"|notes?\b.*: .*",
+    re.IGNORECASE,
+)
 _FIGURE = re.compile(r"[-+−]?\d[\d.,\s]*")  # noqa: RUF001
 _NEGATIVE = re.compile(r"\(\s*(\d[\d.,]*)\s*\)")
-_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]")
+_LEAST = 3  # characters of a figure in brackets that may be no mark
+# What a note says of figures in brackets, and if they are below zero.
+_ON_BRACKETS = re.compile(r"\bin (?:brackets|parentheses)\b|\(\s*\) ?(?:[=:]|means)", re.IGNORECASE)
+_BELOW_ZERO = re.compile(r"negative|minus|below zero|loss|deficit|cost|expen[sd]", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\];]{1,60})(?:;[^()\[\]]*)?[)\]]")
+# "All amounts in CHF 000 unless stated otherwise", "Sums in thousand euros, with tax"
+_SAID_IN = re.compile(
+    r"\b(?:amounts|figures|values|sums)(?: are)? in ([^,;.:()]{1,40}?)(?=[,;.:)]| unless\b)", re.I
+)
+_LAST_WORD = re.compile(r"_((?:thousand|million|billion)s?)$")  # "homes_thousand"
+_ALL = re.compile(r"\A(.+)\Z")
 _AFTER_IN = re.compile(r"(?:\b[Ii]n|,|:)\s([^,:()]{1,40})$")
+_MONEY = r"(?:US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF|(?-i:[A-Z]{3}))"
 # "in thousand euros", "$m", "EUR million", "£'000", "$ thousands", "thousands of pounds"
 _UNIT = re.compile(
     r"(?:(?:all )?(?:amounts|figures|values|sums) )?(?:are )?(?:in )?"
-    r"(?P<before>US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF)?\s?"
-    r"(?P<factor>thousands?|millions?|billions?|['’]?000s?|(?<=[$€£¥DRPF ])(?:mn?|bn|k))"  # noqa: RUF001
-    r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]|EUR|USD|GBP|CHF))?",
+    rf"(?P<before>{_MONEY})?\s?"
+    r"(?P<factor>thousands?|millions?|billions?|['’]?000s?|(?<=[$€£¥DRPFK ])(?:mn?|bn|k))"  # noqa: RUF001
+    r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]))?",
     re.IGNORECASE,
 )
 # "in EUR 1,000", "in 1000 euros", "in TEUR", "in k€"
-_MONEY = r"(?:US\$|[$€£¥]|EUR|USD|GBP|CHF)"
 _1000 = r"1[,.’' ]?000s?"  # noqa: RUF001
 _IN_1000 = re.compile(
     rf"\b[Ii]n (?:({_MONEY}) ?{_1000}|{_1000}(?= (?:of )?(?:{_MONEY}|euros|dollars|pounds))"
@@ -50,12 +66,13 @@ _FACTORS = {"th": "thousand", "00": "thousand", "k": "thousand"} | {
 }
 _CURRENCIES = {"$": "dollars", "us$": "US dollars", "usd": "US dollars", "chf": "francs"} | (
     {"a$": "Australian dollars", "€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds"}
-    | {"¥": "yen"}
+    | {"¥": "yen", "nok": "Norwegian kroner", "dkk": "Danish kroner", "sek": "Swedish kronor"}
 )
 # What says that figures are counted in something else: "Employees", "Workers in May", but not
 # "Services for older people", "Members' expenses" or "Spent to date".
 _OTHER_UNIT = re.compile(
-    r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number)\b"
+    r"[%‰]|\bper\b(?! (?:claim|loss|occurrence)\b)"
+    r"|\b(?:percent|percentage|rate|ratio|share of|number)\b"
     r"|^(?:notes?|people|persons|years?|(?:[\w-]+ )*(?<!\bto )date|(?:years?|date) of .*)$"
     r"|^(?:(?!(?:and|for|of|to|with) )[\w-]+ ){0,3}(?:employees|headcount|workers|inhabitants"
     r"|population|members|passengers|visitors)"
@@ -65,7 +82,7 @@ _OTHER_UNIT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_]+")
-_PART = re.compile(r"[;.]\s")
+_PART = re.compile(r"[;.]\s(?![^()]*\))")
 _CODE = re.compile(
     r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
 )  # of a section of a budget: "2", "C", "A1", "IV."
@@ -138,10 +155,11 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     _put_first_names_first(grid, heads, names)
     # A note on the figures, or a caption; other sentences may be about something else.
     short = (text for text in said if len(text) <= _LONGEST_NOTE)
-    near = (text for text in short if not text.endswith(_ENDS) or _ON_IT.match(text))
+    near = (t for t in short if not t.endswith(_ENDS) or any(map(_ON_IT.match, _PART.split(t))))
     about = [*near, *map(_only, whole), *names[:1]]
-    on_columns = {text: name for text in about for name in names[1:] if _is_on(name, text)}
-    unit = unit_in(text for text in about if text not in on_columns)
+    on_columns = [(t, name, on) for t in about for name in names[1:] if (on := _on_column(name, t))]
+    taken = {text for text, _, _ in on_columns}
+    unit = unit_in(text for text in about if text not in taken)
     above = [
         t
         for t in filter(_is_name_of_rows, titles)
@@ -151,9 +169,11 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     years = {name for name, values in zip(names, below, strict=True) if _are_years(values)}
     plain = years.union(filter(_OTHER_UNIT.search, names))
     own = dict.fromkeys(plain, "")
-    own |= {name: unit_in([text]) for text, name in on_columns.items()}
+    own |= {name: unit_in([part]) for _, name, part in on_columns}
     own |= {name: of_it for name in names if (of_it := unit_in([name]))}
-    yield from _of_rows(grid, heads, names, above, unit, own)
+    cells = [cell.text for row in whole for cell in row]
+    least = _least_in_brackets([*said, *cells], cells)
+    yield from _of_rows(grid, heads, names, above, unit, own, least)
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -200,9 +220,14 @@ def _of_rows(
     above: list[str],
     unit: str,
     own: Mapping[str, str],
+    least: int,
 ) -> Iterator[str]:
-    """Yield the sentences of the rows; ``own``: units of some columns, "" for none."""
-    last = max((at for at, row in enumerate(grid) if not _only(row)), default=0)
+    """Yield the sentences of the rows.
+
+    ``own``: units of some columns, "" for none; ``least``: of ``_least_in_brackets``.
+    """
+    notes = _notes_begin(grid, heads) if heads else len(grid)
+    last = max((at for at, row in enumerate(grid[:notes]) if not _only(row)), default=0)
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
     groups: list[str] = []
@@ -211,14 +236,16 @@ def _of_rows(
         alone = _only(row)
         over_all = bool(_alone(row))
         begins = over_all or sections or row[0].heading or alone.endswith(":")
-        if alone and at < last and begins and _is_name_of_rows(alone):
+        if at >= notes:
+            yield _ended(_joined(_named([], row, "", {}, least)))
+        elif alone and at < last and begins and _is_name_of_rows(alone):
             nested = over_all and at and _alone(grid[at - 1])
             groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
         elif alone and (over_all or (at >= last and not _is_name_of_rows(alone))):
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
-            values = _named(names, row, unit, own)
+            values = _named(names, row, unit, own, least)
             is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
             groups = [] if summed and is_sum else groups  # the sum of several sections
             summed = is_sum
@@ -227,6 +254,33 @@ def _of_rows(
             if values:
                 yield _ended(_joined([*above, *groups, *values]))
             yield from (f"{EMPTY_BOX} {_joined([*above, *groups, *one])}." for one in empty)
+
+
+def _notes_begin(grid: list[list[Cell]], heads: int) -> int:
+    """Return the place of the first of the last rows that are notes, and not about the columns.
+
+    These have a label and a text, or one cell; the first is marked as a note, or is a statement
+    alone below a later column.
+    """
+    at = len(grid)
+    while at > heads and _is_apart(grid[at - 1], len(grid[at - 1])):
+        at -= 1
+    if any(_NOTE_ROW.fullmatch(row[0].text) for row in grid[heads:at]):  # as all rows are
+        return len(grid)
+    return next((at for at in range(at, len(grid)) if _is_note(grid[at])), len(grid))
+
+
+def _is_apart(row: list[Cell], width: int) -> bool:
+    """Return whether a row has one cell, or a label and a text that leave other columns empty."""
+    filled = [at for at, cell in enumerate(row) if cell.text]
+    is_thin = len(filled) == 1 or (filled == [0, 1] and width > 2)
+    return is_thin and _has_a_word(row[filled[-1]].text) and not _alone(row)
+
+
+def _is_note(row: list[Cell]) -> bool:
+    text = next(cell.text for cell in row if cell.text)
+    is_statement = not row[0].text and (len(text) > _LONGEST or ": " in text)
+    return bool(_NOTE_ROW.fullmatch(text)) or is_statement
 
 
 def _joined(cells: list[str]) -> str:
@@ -257,7 +311,7 @@ def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[lis
     filled = [at for at, sign in enumerate(signs) if sign]
     if filled[:1] == boxed and signs[boxed[0]].startswith(EMPTY_BOX):
         return [Cell("")] * len(row), [[signs[at].removeprefix(EMPTY_BOX).strip() for at in filled]]
-    first = next((signs[at] for at in filled if at not in boxed), "")
+    others = [at for at in filled if at not in boxed]
     shown = list(row) if boxed else row
     empty: list[list[str]] = []
     for at in {*boxed, *(at for at, sign in enumerate(signs) if boxed and not sign)}:
@@ -266,7 +320,11 @@ def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[lis
         labels = [p.removeprefix(EMPTY_BOX).strip() for p in parts if p.startswith(EMPTY_BOX)]
         if labels == [""] and TICKED_BOX not in signs and at < len(names):  # a box alone
             labels = names[at : at + 1]
-        empty += ([first, label] if first else [label] for label in labels if label)
+        of_row = [each for each in others if each < at] or others[:1]
+        row_said = [
+            ": ".join([*filter(None, names[each : each + 1]), signs[each]]) for each in of_row
+        ]
+        empty += ([*row_said, label] for label in labels if label)
     return shown, empty
 
 
@@ -290,24 +348,35 @@ def unit_in(texts: Iterable[str]) -> str:
 
     "in thousand euros", "($m)", "(EUR million)", "Figures in thousands of pounds"; "" if none does.
     """
-    for text in map(_in_words, texts):
-        for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text), text):
-            unit = _UNIT.fullmatch(found.strip(" ."))
-            if unit and (found is not text or unit["before"]):
-                factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
-                money = (unit["before"] or unit["after"] or "").strip().lower()
-                return f"{factor} {_CURRENCIES.get(money, money)}".strip()
-    return ""
+    return next((unit for text in texts if (unit := _unit_apart(text)[0])), "")
 
 
-def _is_on(name: str, text: str) -> bool:
-    """Return whether the last of several parts of a note begins with the name of a column.
+@lru_cache(maxsize=MOST_COLUMNS)
+def _unit_apart(text: str) -> tuple[str, str]:
+    """Return the unit that a text gives figures, and the text without it."""
+    text = _in_words(text)
+    places = _IN_BRACKETS, _SAID_IN, _AFTER_IN, _LAST_WORD, _ALL
+    for found in chain(*(place.finditer(text) for place in places)):
+        unit = _UNIT.fullmatch(found[1].strip(" ."))
+        if unit and (found[1] != text or unit["before"]):
+            factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
+            money = unit["before"] or (unit["after"] or "").lower()
+            rest = f"{text[: found.start()].strip()} {text[found.end() :].strip()}".strip()
+            rest = text if ";" in found[0] else rest
+            return f"{factor} {_CURRENCIES.get(money.lower(), money)}".strip(), rest
+    return "", text
+
+
+def _on_column(name: str, text: str) -> str:
+    """Return the part of a note of several parts that begins with the name of a column, or "".
 
     "Rounded to ten; households in thousands" is about the column "households" alone.
     """
-    *others, last = _PART.split(text.rstrip(" ."))
-    column = _WORDS.match(name.casefold())
-    return bool(others) and column is not None and last.casefold().startswith(column[0])
+    parts = _PART.split(text.rstrip(" ."))
+    if not parts[1:] or not (column := _WORDS.match(name.casefold())):
+        return ""
+    word = column[0]
+    return next((part for part in parts if part.casefold().startswith(word)), "")
 
 
 def _in_words(text: str) -> str:
@@ -322,6 +391,7 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     alone between two empty rows belongs to what follows.
     """
     names: list[list[Cell]] = []
+    before: list[list[Cell]] = []  # the rows below them
     titles: list[list[Cell]] = []
     for stretch in map(_with_sections, _stretches(rows)):
         said = [_said_apart(row) for row in stretch]
@@ -334,13 +404,36 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
             alone = list(takewhile(_only, table))
             own = table[len(alone) : len(alone) + _heads(table[len(alone) :])]
             if own and _may_follow(own, names, table[len(alone) + len(own) :]):
-                names = [*alone, *own]
+                names, before = [*alone, *own], table[len(alone) + len(own) :]
                 yield table
+            elif _are_notes(table[len(alone) :], before):
+                yield from ([*alone, row] for row in table[len(alone) :])
             else:
                 yield [*names, *table]
+                before += table
         titles = []
     if titles:
         yield titles
+
+
+def _are_notes(rows: list[list[Cell]], before: list[list[Cell]]) -> bool:
+    """Return whether rows below an empty one are notes, and not about the columns of those before.
+
+    Each has a label and a text, or words in columns of figures, and some are unlike those before.
+    """
+    width = max(map(len, before), default=0)
+    above = [[row[at].text for row in before if row[at:] and row[at].text] for at in range(width)]
+    figures = {at for at, texts in enumerate(above) if texts and not any(map(_has_a_word, texts))}
+    longest = max(_LONGEST, *(len(text) for texts in above for text in texts), 0)
+    unlike = []
+    for row in rows:
+        filled = {at for at, cell in enumerate(row) if cell.text}
+        words = {at for at in filled & figures if _has_a_word(row[at].text)}
+        is_odd = words == filled or (2 * len(filled) <= width and bool(words - {0}))
+        unlike.append(is_odd or any(len(cell.text) > longest for cell in row))
+    return any(unlike) and all(
+        is_odd or _is_apart(row, width) for row, is_odd in zip(rows, unlike, strict=True)
+    )
 
 
 def _said_apart(row: list[Cell]) -> list[str]:
@@ -469,13 +562,15 @@ def _names_its_row(cell: Cell) -> bool:
 
 
 def _is_a_name(text: str, below: list[str]) -> bool:
-    """With digits it is one if it is a period or has words, and what is below is not."""
+    """With digits it is one if it is a period or has words, and most of what is below is not."""
     if not any(map(str.isdigit, text)):
         return not text or any(map(str.isalpha, text))
     values = [value for value in below if value]
     if _PERIOD.fullmatch(text):
         return not all(map(_PERIOD.fullmatch, values))
-    return any(map(str.isalpha, text)) and not any(_has_a_word(value) for value in values)
+    if "_" in text and not any("_" in value for value in values):  # "fee_2024"
+        return True
+    return any(map(str.isalpha, text)) and sum(map(_has_a_word, values)) * 3 <= len(values)
 
 
 def is_period(text: str) -> bool:
@@ -492,26 +587,48 @@ def _has_a_word(value: str) -> bool:
     return any(map(str.isalpha, value)) and not _NO_WORD.fullmatch(value)
 
 
-def _named(names: list[str], row: list[Cell], unit: str, own: Mapping[str, str]) -> list[str]:
+def _named(
+    names: list[str], row: list[Cell], unit: str, own: Mapping[str, str], least: int
+) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
     label = row[0].text.rstrip(":")
     is_label = len(label) <= _LONGEST and _has_a_word(label) and not re.search(r"[:.!?…]", label)
-    if not any(names) and len(row) == 2 and is_label and not _has_box(label) and row[1].text:
-        pairs = {(label, row[1]): None}  # "Mayor | Ann Lee"
+    others = [cell for cell in row[1:] if cell.text]
+    if not any(names) and len(others) == 1 and is_label and not _has_box(label):
+        pairs = {(label, others[0]): None}  # "Mayor | Ann Lee"
     of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
-    said = []
+    said: list[str] = []
+    whole: list[bool] = []  # whether a cell says its unit
     for name, cell in pairs:
         of_cell = own.get(name, of_row)
-        value = _with_unit(cell.text, of_cell) if cell is not row[0] else cell.text
+        fewest = max(least, _LEAST) if least and own.get(name) == "" else least
+        value = _with_unit(cell.text, of_cell, fewest) if cell is not row[0] else cell.text
+        name = _unit_apart(name)[1] if value != cell.text else name  # the unit is said once
+        whole.append(value != cell.text or cell is row[0] or not any(map(str.isdigit, value)))
         said += [f"{name}: {value}" if name and value else value]
+    if names and _unit_apart(names[0]) == (unit, "") and (unit != of_row or all(whole)):
+        said[0] = row[0].text
     return list(filter(None, said))
 
 
-def _with_unit(text: str, unit: str) -> str:
+def _least_in_brackets(texts: Iterable[str], cells: Iterable[str]) -> int:
+    """Return how many characters a figure in brackets has at least that is below zero; 0: none is.
+
+    A short one may be a mark or a rank, if no cell shows that brackets are the minus of a table.
+    """
+    said = list(filter(_ON_BRACKETS.search, texts))
+    if said:
+        return 1 if any(map(_BELOW_ZERO.search, said)) else 0
+    found = filter(None, map(_NEGATIVE.fullmatch, cells))
+    return 1 if any(len(figure[1]) >= _LEAST for figure in found) else _LEAST
+
+
+def _with_unit(text: str, unit: str, least: int) -> str:
     """Return a figure with its unit, and one in brackets with a minus: "(1,200)"."""
-    if (found := _NEGATIVE.fullmatch(text)) and (unit or len(found[1]) > 2):
+    found = _NEGATIVE.fullmatch(text) if least else None
+    if found and (unit or len(found[1]) >= least):
         text = f"-{found[1]}"
     return f"{text} {unit}" if unit and _FIGURE.fullmatch(text) else text
 
