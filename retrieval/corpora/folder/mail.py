@@ -51,21 +51,21 @@ _BY_NAME = rf"[^\W\d].{{1,80}}? {_SAY} (?:on|am|le|el|il|op|em|den) (?=.{{0,30}}
 _SHORT_YEAR = re.compile(r"(?<=\b\d\d\.\d\d\.)(?=\d\d\b(?!\d))")  # "On 06.05.24"
 # "On 5 Feb 2023, Ann Lee wrote:", which may go on in the next line; "--- Ann wrote on 5 May ---".
 _WROTE, _WROTE_IN_ONE = (
-    re.compile(rf"(?P<rule>[-_=]{{2,}} ?)?(?P<said>{said})(?(rule):? ?[-_=]{{2,}}|\s?:)")
+    re.compile(rf"(?P<rule>[-_=]{{2,}}+ ?)?(?P<said>{said})(?(rule):? ?[-_=]{{2,}}|\s?:)")
     for said in (_BY_DAY, f"{_BY_DAY}|{_BY_NAME}")
 )
 _MOST_LINES = 3  # of what says who wrote
 _LONGEST_SAID = 300  # characters of it
-_MOST_FIELDS = 30  # lines of a head
+_MOST_FIELDS = 12  # lines of a head
 # "-----Original Message-----", "--- Our letter of 6 May ---"; without dashes, what programs write.
 _ORIGINAL = re.compile(
     r"(?:Original|Forwarded) message:?|(?:Begin|Anfang|Début|Inizio|Inicio)\b.{0,20}"
     r" (?:forwarded|weitergeleitet|transféré|inoltrato|reenviado|doorgestuurd)[^:]{0,20}:"
-    r"|[-_=]{3,} ?(?=.{0,30}(?:mail|message|letter|memo|notice|note|circular|forwarded|nachricht"
+    r"|[-_=]{3,}+ ?(?=.{0,30}(?:mail|message|letter|memo|notice|note|circular|forwarded|nachricht"
     r"|messaggio|mensaje|bericht|mensagem)\b)(?P<said>.{4,80}?):? ?[-_=]{3,}",
     re.I,
 )
-_RULED = re.compile(r"[-_=]{3,} ?(?P<said>\w.{2,80}?):? ?[-_=]{3,}")
+_RULED = re.compile(r"[-_=]{3,}+ ?(?P<said>\w.{2,80}?):? ?[-_=]{3,}")
 _FROM = "From|Von|De|Da|Van|Fra|Från"
 _SENT = "Sent|Gesendet|Envoyé|Enviado(?: el)?|Inviato|Verzonden|Sendt|Skickat"
 _DATED = f"{_SENT}|Date|Datum|Data|Fecha"
@@ -78,7 +78,7 @@ _FIELD = re.compile(
 )
 # The same as Outlook writes it into a page, where it is one paragraph.
 _HEAD = re.compile(
-    rf"(?:[-_ ]{{3,}}[^-:]{{4,40}}[-_ ]{{3,}})?(?:{_FROM})\s?: (?P<writer>.{{1,200}}?)"
+    rf"(?:[-_ ]{{3,}}+[^-_:]{{4,40}}[-_ ]{{3,}}+)?(?:{_FROM})\s?: (?P<writer>.{{1,200}}?)"
     rf" (?:{_DATED})\s?: (?P<day>.{{1,100}}?) (?:{_OTHER}|{_ABOUT})\s?: "
 )
 _FORWARDED = "//*[contains(@class, 'gmail_quote')][not(.//blockquote)]"
