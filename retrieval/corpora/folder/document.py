@@ -17,10 +17,25 @@ from retrieval.corpora.passages import Block, ends_sentence, without_edit
 _NAMED = 10  # rows or pages that a message names
 _HEAD = 6  # lines in which a text says its day
 _LONGEST_HEAD = 100  # characters
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_MONTHS = (
+    "january januar januari janvier enero gennaio",
+    "february februar februari février febrero febbraio",
+    "march märz mars maart marzo mrt",
+    "april avril abril",
+    "may mai mei maj mayo maggio",
+    "june juni juin junio giugno",
+    "july juli juillet julio luglio",
+    "august augustus août agosto",
+    "september septembre septiembre settembre",
+    "october oktober octobre octubre ottobre",
+    "november novembre noviembre",
+    "december dezember décembre diciembre dicembre",
+)
+_NAMES = (f"{name[:3]}(?:{name[3:]}|{name[3:4]})?" for name in " ".join(_MONTHS).split())
+_MONTH = rf"(?i:(?:{'|'.join(_NAMES)})\b\.?)"
 _DATE = re.compile(
-    rf"(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?P<m1>{_MONTH})|(?P<m2>{_MONTH}) (?P<d2>\d{{1,2}}),?)"
+    rf"(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:de )?(?P<m1>{_MONTH})(?: de)?"
+    rf"|(?P<m2>{_MONTH}) (?P<d2>\d{{1,2}}),?)"
     r" (?P<y1>(?:19|20)\d\d)|(?P<y2>(?:19|20)\d\d)-(?P<m3>\d\d)-(?P<d3>\d\d)"
     r"|(?P<d4>\d{1,2})\.(?P<m4>\d{1,2})\.(?P<y3>(?:19|20)\d\d)"
 )
@@ -114,8 +129,9 @@ def first_day(line: str) -> str:
     """Return the first day that a line names, ISO 8601; "" if it names none."""
     for found in _DATE.finditer(line):
         parts = {name[0]: value for name, value in found.groupdict().items() if value}
-        month = parts["m"][:3].lower()
-        number = int(month) if month.isdecimal() else _MONTHS.index(month) + 1
+        month = parts["m"].lower().rstrip(".")
+        names = (number for number, names in enumerate(_MONTHS, 1) if f" {month}" in f" {names}")
+        number = int(month) if month.isdecimal() else next(names, 0)
         with suppress(ValueError):
             return date(int(parts["y"]), number, int(parts["d"])).isoformat()
     return ""

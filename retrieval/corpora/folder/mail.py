@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import mailbox
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from email import message_from_bytes, policy
@@ -38,26 +38,50 @@ from retrieval.corpora.passages import Block
 
 _LONGEST_SIGNATURE = 10  # lines
 _QUOTED = "Quoted mail"  # a heading
-_LINE = re.compile(r"\n[> ]*")
 _QUOTE = re.compile(r">(?!From )[> ]*")  # ">From" is what a mailbox makes of "From"
-# "On 5 Feb 2023, Ann Lee wrote:", which may go on in the next line.
-_WROTE = re.compile(
-    r"^(?:On|Am|Le|El|Op)\s.{4,200}?(?:wrote|schrieb|écrit|escribió|schreef)(?:\s[^:\n]{1,80})?\s?:"
-    r"[ \t]*$",
-    re.M | re.S,
+_SAY = (
+    r"(?:wrote|answered|replied|schrieb|a écrit|écrit|ha scritto|escribió|schreef|escreveu|skrev)"
 )
+_CLOCK = r"(?:\d:\d\d|\d{4}|\d[./-]\d\d?[./-]\d\d)"  # or a day
+_BY_DAY = (
+    rf"(?:(?:On|Am|Le|El|Il|Op|Em|Den)\s|(?:\w+\.?,? )?(?=.{{0,20}}{_CLOCK})\d)"
+    rf".{{3,200}}?\s{_SAY}(?:\s[^:]{{1,80}}?)??"
+)
+_BY_NAME = rf"[^\W\d].{{1,80}}? {_SAY} (?:on|am|le|el|il|op|em|den) (?=.{{0,30}}\d).{{3,50}}?"
+_SHORT_YEAR = re.compile(r"(?<=\b\d\d\.\d\d\.)(?=\d\d\b(?!\d))")  # "On 06.05.24"
+# "On 5 Feb 2023, Ann Lee wrote:", which may go on in the next line; "--- Ann wrote on 5 May ---".
+_WROTE, _WROTE_IN_ONE = (
+    re.compile(rf"(?P<rule>[-_=]{{2,}}+ ?)?(?P<said>{said})(?(rule):? ?[-_=]{{2,}}|\s?:)")
+    for said in (_BY_DAY, f"{_BY_DAY}|{_BY_NAME}")
+)
+_MOST_LINES = 3  # of what says who wrote
+_LONGEST_SAID = 300  # characters of it
+_MOST_FIELDS = 12  # lines of a head
 # "-----Original Message-----", "--- Our letter of 6 May ---"; without dashes, what programs write.
 _ORIGINAL = re.compile(
-    r"[-_ ]*(?:Original Message|Forwarded message|Begin forwarded message)[-_: ]*$"
-    r"|[-_=]{3,} ?(?=.{0,30}(?:mail|message|letter|memo|notice|note|circular)\b)(?P<said>.{4,80}?)"
-    r" ?[-_=]{3,}$",
+    r"(?:Original|Forwarded) message:?|(?:Begin|Anfang|Début|Inizio|Inicio)\b.{0,20}"
+    r" (?:forwarded|weitergeleitet|transféré|inoltrato|reenviado|doorgestuurd)[^:]{0,20}:"
+    r"|[-_=]{3,}+ ?(?=.{0,30}(?:mail|message|letter|memo|notice|note|circular|forwarded|nachricht"
+    r"|messaggio|mensaje|bericht|mensagem)\b)(?P<said>.{4,80}?):? ?[-_=]{3,}",
     re.I,
 )
-_FIELD = re.compile(r"\*?(From|Sent|Date|To|Cc|Subject|Reply-To)\*?: ?\*?(.*)$", re.I)
-_DAYS = ("sent", "date")
+_RULED = re.compile(r"[-_=]{3,}+ ?(?P<said>\w.{2,80}?):? ?[-_=]{3,}")
+_FROM = "From|Von|De|Da|Van|Fra|Från"
+_SENT = "Sent|Gesendet|Envoyé|Enviado(?: el)?|Inviato|Verzonden|Sendt|Skickat"
+_DATED = f"{_SENT}|Date|Datum|Data|Fecha"
+_ABOUT = "Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Emne|Ämne"
+_OTHER = r"To|An|À|Para|A|Aan|Til|Till|Cc|Kopie|Antwort an|Message|(?:\w+-)+\w+"
+_FIELD = re.compile(
+    rf"\*?(?:(?P<writer>{_FROM})|(?P<sent>{_SENT})|(?P<day>{_DATED})|(?P<subject>{_ABOUT})|{_OTHER})"
+    r"\*?\s?: ?\*?(?P<value>.*)",
+    re.I,
+)
 # The same as Outlook writes it into a page, where it is one paragraph.
-_HEAD = re.compile(r"From: (.{1,200}?) (?:Sent|Date): (.{1,100}?) (?:To|Cc|Subject): ")
-_QUOTING = "//blockquote | //*[contains(@class, 'gmail_quote')] | //*[@id='divRplyFwdMsg']"
+_HEAD = re.compile(
+    rf"(?:[-_ ]{{3,}}+[^-_:]{{4,40}}[-_ ]{{3,}}+)?(?:{_FROM})\s?: (?P<writer>.{{1,200}}?)"
+    rf" (?:{_DATED})\s?: (?P<day>.{{1,100}}?) (?:{_OTHER}|{_ABOUT})\s?: "
+)
+_FORWARDED = "//*[contains(@class, 'gmail_quote')][not(.//blockquote)]"
 # What a mail says whose text is in another part.
 _STUB = re.compile(
     r"(?:cannot|can't|not|unable to|doesn't) (?:be )?(?:show|display|support|view|read|render)"
@@ -109,11 +133,12 @@ class _Mail:
         self.blocks: list[Block] = []
         self.unread: list[Unread] = []
         self._day = _day(message)
-        name = in_order(clean(parseaddr(str(message["from"] or ""))[0]))
-        self._read(message, above, (f"From {name}",) if name else ())
+        sender = str(message["from"] or "")  # "Clerk, Pell Council <c@pell.org>" is no list
+        name = in_order(clean(parseaddr(sender)[0])) or sender.rpartition("<")[0].replace('"', "")
+        self._read(message, above, (clean(f"From {name}"),) if name else ())
 
     def _add(self, block: Block, section: tuple[str, ...], day: str = "") -> None:
-        day = as_day(day) or self._day
+        day = as_day(first_day(_SHORT_YEAR.sub("20", day))) or self._day
         self.blocks.append(replace(block, section=section, page=None, date=day))
 
     def _read(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
@@ -139,10 +164,11 @@ class _Mail:
         if page is not None and (plain is None or stub):
             self._page(_content(page), above, writer)
         elif text:
-            for said, group in groupby(_spoken(text.replace("\r\n", "\n")), key=itemgetter(0)):
+            lines = [_without_marks(line) for line in text.replace("\r\n", "\n").split("\n")]
+            for said, group in groupby(_spoken(lines), key=itemgetter(0)):
                 section = (*above, *([said] if said else writer))
-                for paragraph in lines_of("\n".join(line for _, line in group)):
-                    self._add(Block(paragraph), section, first_day(said))
+                for paragraph in lines_of("\n".join(lines[at][1] for _, at in group)):
+                    self._add(Block(paragraph), section, said)
         if part.get_content_type() == "multipart/related":
             for inner in part.iter_parts():
                 if inner.get_filename() and not inner.get_content_type().startswith("image/"):
@@ -154,21 +180,17 @@ class _Mail:
             tree = html.document_fromstring(content.encode(), html.HTMLParser(encoding="utf-8"))
         except etree.ParserError:  # nothing in it
             return
-        for quote in tree.xpath(_QUOTING):
+        for quote in tree.xpath(_FORWARDED):
             quote.tag = "blockquote"
         found = shown(tree)
         self.unread += found.unread
-        quoting = _QUOTED
-        follows = False  # whether all that follows is of an older mail
-        for piece, block in in_sections(found.pieces, Headings("")):
-            if head := _HEAD.match(piece.text):
-                quoting, follows = _speaker(*head.groups()), True
-            elif _WROTE.match(piece.text):
-                quoting = piece.text.rstrip(": ")
-            elif follows or any(element.tag == "blockquote" for element in piece.around):
-                self._add(block, (*above, *block.section, quoting), first_day(quoting))
-            else:
-                self._add(block, (*above, *block.section, *writer))
+        blocks = [block for _, block in in_sections(found.pieces, Headings(""))]
+        pieces = [piece for piece in found.pieces if not piece.level]
+        depths = [sum(each.tag == "blockquote" for each in piece.around) for piece in pieces]
+        lines = [(depth, piece.text) for depth, piece in zip(depths, pieces, strict=True)]
+        for said, at in _spoken(lines):
+            section = (*above, *blocks[at].section, *([said] if said else writer))
+            self._add(blocks[at], section, said)
 
     def _attachment(self, part: MIMEPart, above: tuple[str, ...]) -> None:
         """Read what is attached, if its format is known."""
@@ -193,48 +215,97 @@ class _Mail:
             self.unread.append(replace(each, where=f"{where}, {each.where}"))
 
 
-def _spoken(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines without signatures, each with who wrote it, "" for the mail's own writer."""
-    lines = _WROTE.sub(lambda found: _LINE.sub(" ", found[0]), text).split("\n")
-    quoting = following = speaker = ""  # who wrote marked lines, all that follows, and this line
-    fields: dict[str, str] | None = None  # the head of an older mail
-    signed = False
-    for at, line in enumerate(lines):
-        marked = _QUOTE.match(line)
-        plain = line[marked.end() :] if marked else line.removeprefix(">")
-        begins = _WROTE.match(plain) or _ORIGINAL.match(plain)
-        begins = begins or _head_of(plain, lines[at + 1 :])
+def _without_marks(line: str) -> tuple[int, str]:
+    """Return how deep a line is quoted, and what it says."""
+    marked = _QUOTE.match(line)
+    return (marked[0].count(">"), line[marked.end() :]) if marked else (0, line.removeprefix(">"))
+
+
+def _spoken(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int]]:
+    """Yield who wrote each line, "" for the mail's own writer, and its place; no signatures.
+
+    ``lines``: how deep each is quoted, and what it says.
+    """
+    writers = {0: ""}  # by how deep they are quoted
+    at, speaker, signed = 0, "", -1
+    last = max((at for at, (depth, _) in enumerate(lines) if depth), default=-1)
+    while at < len(lines):
+        depth, line = lines[at]
+        said, after = _begins(lines, at, at < last)
+        if said:
+            depth = lines[after - 1][0]
+            below = _below(lines, after)[1] or depth
+            of = {depth, below} if _FIELD.match(lines[after - 1][1]) else {max(depth, below)}
+            writers = {each: name for each, name in writers.items() if each < max(of)}
+            writers |= dict.fromkeys(of, said)
+            at, signed = after, -1
+            continue
         # A signature; without the usual space only a short one.
-        signs = plain == "-- " or (plain == "--" and len(lines) - at <= _LONGEST_SIGNATURE)
-        signed = not (marked or begins) and (signed or signs)
-        if signed:
-            continue
-        if _WROTE.match(plain):
-            quoting = plain.rstrip(": ")
-            following = following if any(map(_QUOTE.match, lines[at + 1 :])) else quoting
-            continue
-        if begins:
-            said = begins["said"] if begins.re is _ORIGINAL else None
-            following, fields = clean(said or _QUOTED), {}
-        found = _FIELD.match(plain)
-        if fields is not None and found:
-            fields[found[1].lower()] = found[2]
-            day = fields.get("sent", fields.get("date", ""))
-            following = _speaker(fields.get("from", ""), day)
-            quoting = following if marked else quoting
-        elif not begins:
-            fields = fields if not plain.strip() else None
-            if plain.strip():
-                speaker = (quoting or following or _QUOTED) if marked else following
-            yield speaker, plain
+        signs = line == "-- " or (line == "--" and len(lines) - at <= _LONGEST_SIGNATURE)
+        signed = depth if signs or signed == depth else -1
+        if signed < 0:
+            speaker = writers.get(depth, _QUOTED) if line.strip() else speaker
+            yield speaker, at
+        at += 1
 
 
-def _head_of(line: str, following: list[str]) -> re.Match[str] | None:
-    """Return the first field of the head of an older mail, as Outlook writes it."""
-    after = _FIELD.match(following[0].lstrip("> ")) if following else None
-    found = _FIELD.match(line)
-    is_head = found and found[1].lower() == "from" and after and after[1].lower() in _DAYS
-    return found if is_head else None
+def _begins(lines: Sequence[tuple[int, str]], at: int, quotes: bool) -> tuple[str, int]:
+    """Return who wrote the older mail that a line begins, "" if it begins none, and its start.
+
+    ``quotes``: whether lines that are marked as quoted follow.
+    """
+    depth, line = lines[at]
+    if not line.strip():
+        return "", at
+    if head := _HEAD.match(line):
+        return _speaker(head["writer"], head["day"]), at + 1
+    said = ""
+    for end, (deep, more) in enumerate(lines[at : at + _MOST_LINES], start=at + 1):
+        said = f"{said} {more.strip()}".strip()
+        if deep != depth or not more.strip() or len(said) > _LONGEST_SAID:
+            break
+        if found := (_WROTE if end - at > 1 else _WROTE_IN_ONE).fullmatch(said):
+            if (
+                found["rule"]
+                or _below(lines, end)[1]
+                or re.search(r"\d:\d\d|@", said)
+                or not quotes
+            ):
+                return clean(found["said"]), end
+            break  # what the mail's own writer cites
+        if said[-1] in ".!?:":
+            break
+    after, deep = _below(lines, at + 1)
+    line = line.strip()
+    original = _ORIGINAL.fullmatch(line) or (deep > depth and _RULED.fullmatch(line))
+    fields, end = _fields(lines, after if original else at)
+    kinds = {"sent" if kind == "day" else kind for kind in fields}
+    by_day = list(fields)[:2] in (["writer", "sent"], ["writer", "day"], ["sent", "writer"])
+    is_head = kinds >= {"writer", "sent"} and (by_day or "subject" in kinds)
+    if is_head or (original and kinds & {"writer", "sent"}):
+        day = fields.get("sent") or fields.get("day", "")
+        return _speaker(fields.get("writer", ""), day), end
+    return (clean(original["said"] or _QUOTED), at + 1) if original else ("", at)
+
+
+def _below(lines: Sequence[tuple[int, str]], at: int) -> tuple[int, int]:
+    """Return the first line that is not blank, and how deep it is quoted."""
+    while at < len(lines) and not lines[at][1].strip():
+        at += 1
+    return at, lines[at][0] if at < len(lines) else 0
+
+
+def _fields(lines: Sequence[tuple[int, str]], at: int) -> tuple[dict[str, str], int]:
+    """Return the fields of the head of an older mail, and where they end."""
+    fields: dict[str, str] = {}
+    for end, (_, line) in enumerate(lines[at : at + _MOST_FIELDS], start=at):
+        found = _FIELD.match(line)
+        if found:
+            kind = next((k for k in ("writer", "sent", "day", "subject") if found[k]), "other")
+            fields.setdefault(kind, found["value"].strip("* ."))
+        elif not fields or not line[:1].isspace() or not line.strip():  # no line that goes on
+            return fields, end
+    return fields, min(at + _MOST_FIELDS, len(lines))
 
 
 def _speaker(name: str, day: str) -> str:
