@@ -168,9 +168,8 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
             lead, around = "", block.section
         if not block.kind:
             lead = text if len(text) <= _LONGEST_LEAD else ""
-        names = _CAPTION.match(lead) and not _NO_HEADING.search(lead)
-        names = block.kind == "row" and (names or may_be_heading(lead))  # a caption
-        begins = lead.endswith(":") or names
+        is_caption = block.kind == "row" and _CAPTION.match(lead) and not _NO_HEADING.search(lead)
+        begins = lead.endswith((":", "?")) or may_be_heading(lead) or is_caption
         above = (lead,) if block.kind and begins and lead not in block.section else ()
         yield replace(block, text=text, section=block.section + above)
 
