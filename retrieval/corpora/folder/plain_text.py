@@ -52,6 +52,7 @@ _WHOLE = 40  # characters of a paragraph that goes on in the next
 # Of Markdown.
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _PART = "\u2029"  # stands where lines are parted; no line has it any more
+_SHORT = re.compile(r"\b[A-Za-z]{1,3}\.$")  # maybe "Dr."
 _EMPHASIS = re.compile(r"[*_`~\\]+")
 # What stands before a note, and its mark.
 _NOTE = re.compile(r"^\[\^[^\]\s]{1,40}\]:|\[\^[^\]\s]{1,40}\]", re.M)
@@ -207,11 +208,10 @@ def _part_statements(state: StateCore) -> None:
         plain = [_EMPHASIS.sub("", line).strip() for line in lines]
         width = max(_NARROWEST, *map(len, plain), 0)
         for at, (line, following) in enumerate(pairwise(plain)):
-            labelled = lines[0][:1] == lines[at + 1][:1] == "*" and not goes_on(
-                lines[at], following
-            )
-            ended = ends_sentence(line) and not following[:1].islower()
-            if ended or labelled or (_ends(line, following, width) and not _BOX.match(following)):
+            ended = ends_sentence(line) and not (_SHORT.search(line) or following[:1].islower())
+            if lines[0][:1] == lines[at + 1][:1] == "*":
+                ended = ended or not goes_on(lines[at], following)
+            if ended or (_ends(line, following, width) and not _BOX.match(following)):
                 lines[at] += f"\n{_PART}"
         token.content = "\n".join(lines) or token.content
 

@@ -54,7 +54,7 @@ _MOVES_UP = re.compile(
     re.I | re.S,
 )
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?]) ?\n")  # the end of a line
-_BEFORE_LABEL = re.compile(r"(?<=[.!?]) ?\n|\n(?=\s*[A-Z][^.!?:\n]{0,40}: )")
+_BEFORE_LABEL = re.compile(r"(?<=[.!?]) ?\n|\n(?= ?[A-Z][^.!?:\n]{0,40}: )")
 _UNNUMBERED = re.compile(r"list-style[^;]*:[^;]*none", re.I)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 # Each begins after a bracket, so that nothing is looked at twice.
