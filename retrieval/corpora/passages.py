@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from urllib.parse import quote, urldefrag
 
-from retrieval.corpora.boxes import apart
+from retrieval.corpora.boxes import apart, with_boxes
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX, Page, Passage
 from retrieval.text.sentence_splitter import shared_splitter
@@ -26,11 +26,12 @@ _LONGEST_LEAD = 200  # characters of what introduces a list: "The policy does no
 _FULL_ENOUGH = 0.6
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 _NUMBER = re.compile(r"\d\.$")
+_OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?:\s|$)")  # a number that is no sentence
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
 _LONGEST_ROW = 500  # characters; a longer one holds texts
 _LONGEST = 80  # characters of a heading
-_FIRST = re.compile(r"[^\W_a-z]")  # a capital letter or a digit, not the bullet of an item
+_FIRST = re.compile(r"(?:§+ ?)?[^\W_a-z]")  # a capital letter or a digit, not the bullet of an item
 _WORD = re.compile(r"[^\W\d_]{2,}")
 APPENDICES = {  # of articles in wikis; what is short in them says nothing
     *("Citations", "External links", "Footnotes", "Further reading", "Notes", "References"),
@@ -63,9 +64,9 @@ class Block:
 
     ``section``: the headings above it, the outermost first, without the document's title.
     ``page``: its page in the file, from 1. ``anchor``: the id of the nearest heading above it.
-    ``kind``: "item" of a list, "row" of a table, or "". What introduces a list or a table is a
-    heading of its items and rows; a row is one sentence. ``date``: its own day, ISO 8601, where
-    that is not the file's, as of a mail in a mailbox.
+    ``kind``: "item" of a list, "subitem" of a list in an item, "row" of a table, or "". What
+    introduces a list or a table is a heading of its items and rows; a row is one sentence.
+    ``date``: its own day, ISO 8601, where that is not the file's, as of a mail in a mailbox.
     """
 
     text: str
@@ -134,7 +135,7 @@ def passages(
 def _whole(document_id: str, title: str, url: str | None, part: _Part) -> Page:
     """Return a short document; what does not end like a sentence ("2021: 2.") is one."""
     plain = all(ends_sentence(text) and not _NUMBER.search(text) for text in part.paragraphs[:-1])
-    if plain and not any(part.whole):
+    if plain and not any(part.whole) and not any(map(_OF_ITEM.match, part.paragraphs)):
         return Page(document_id, title, url, " ".join(part.paragraphs), date=part.date)
     sentences = tuple(chain.from_iterable(_sentences(part)))
     return Page(document_id, title, url, "", sentences, date=part.date)
@@ -166,22 +167,33 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
 
 
 def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks that say something, items and rows below what introduces them."""
-    lead = ""
+    """Yield the blocks that say something, items and rows below what introduces them.
+
+    Boxes, and what is in an item, are also below the last item or text before them.
+    """
+    leads = ["", ""]  # of a list or a table, and of boxes and what is in an item
     around: tuple[str, ...] = ()
     for block in blocks:
         text = clean(block.text)
         if not text:
             continue
         if block.section != around:
-            lead, around = "", block.section
-        if not block.kind:
-            lead = text if len(text) <= _LONGEST_LEAD else ""
-        names = _CAPTION.match(lead) and not _NO_HEADING.search(lead)
-        names = block.kind == "row" and (names or may_be_heading(lead))  # a caption
-        begins = lead.endswith((":", "?")) or names
-        above = (lead,) if block.kind and begins and lead not in block.section else ()
-        yield replace(block, text=text, section=block.section + above)
+            leads, around = ["", ""], block.section
+        is_row = block.kind == "row"
+        is_option = with_boxes(text).startswith((EMPTY_BOX, TICKED_BOX))
+        is_inner = is_option or block.kind == "subitem" or (is_row and leads[1].endswith(":"))
+        if not (is_inner or is_row):
+            leads = [leads[0] if block.kind else text, text]
+        own = dict.fromkeys(leads[: 2 if is_inner else bool(block.kind)])
+        above = [lead for lead in own if _introduces(lead, is_row) and lead not in text]
+        new = (lead for lead in above if lead not in block.section)
+        yield replace(block, text=text, section=(*block.section, *new))
+
+
+def _introduces(lead: str, is_row: bool) -> bool:
+    is_caption = is_row and _CAPTION.match(lead) and not _NO_HEADING.search(lead)
+    begins = lead.endswith((":", "?")) or may_be_heading(lead) or is_caption
+    return bool(begins) and len(lead) <= _LONGEST_LEAD
 
 
 def _cut(part: _Part) -> Iterator[tuple[str, ...]]:
@@ -219,11 +231,18 @@ def _sentences(part: _Part) -> list[list[str]]:
     return [
         [
             text[begin:end]
-            for start, stop in ([(0, len(text))] if whole else bounds)
+            for start, stop in ([(0, len(text))] if whole else _with_number(text, bounds))
             for begin, end in _within_limit(text, start, stop)
         ]
         for text, whole, bounds in zip(part.paragraphs, part.whole, splits, strict=True)
     ]
+
+
+def _with_number(text: str, bounds: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the bounds of sentences, of which the number of an item is none."""
+    if bounds[1:] and _OF_ITEM.fullmatch(text[slice(*bounds[0])]):
+        return [(bounds[0][0], bounds[1][1]), *bounds[2:]]
+    return bounds
 
 
 def _within_limit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

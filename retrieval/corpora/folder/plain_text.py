@@ -14,6 +14,7 @@ from itertools import chain, groupby, pairwise, takewhile
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 
 from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
@@ -44,6 +45,7 @@ _BEGINS = re.compile(
     r"\s*(?:[•▪◦‣●■*+–-]\s|\(?(?:\d{1,3}|[a-z])[.)]\s|[\[(]?\d{1,2}:\d\d(?::\d\d)?|\[[xX ]?\]\s"  # noqa: RUF001
     r"|[☐☑☒]|(?:[A-Z][A-Z.' -]+\d*|Q|A)[:.]\s)"
 )
+_BOX = re.compile(r"\[[xX ]?\]|[☐☑☒]")
 _LABELLED = re.compile(r"[A-Z][^.!?:]{0,40}:\s")
 # Boxes that words stand beside, which are no columns: "Rent?   [ ] yes   [x] no", "Rent: no ☒".
 _SIGN = r"(?:[☐☑☒]|\[[xX ]\](?!\S))"
@@ -63,6 +65,9 @@ _FULL = 0.85  # the part of its width from which on a line had no room
 _WHOLE = 40  # characters of a paragraph that goes on in the next
 # Of Markdown.
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_PART = "\u2029"  # stands where lines are parted; no line has it any more
+_SHORT = re.compile(r"\b[A-Za-z]{1,3}\.$")  # maybe "Dr."
+_EMPHASIS = re.compile(r"[*_`~\\]+")
 # What stands before a note, and its mark.
 _NOTE = re.compile(r"^\[\^[^\]\s]{1,40}\]:|\[\^[^\]\s]{1,40}\]", re.M)
 _PICTURE = re.compile(r"<img [^>]*?alt=\"([^\"]*)\"[^>]*>")
@@ -106,7 +111,8 @@ def read(path: Path) -> FileText:
     text = _NEWLINE.sub("\n", decoded(content))
     if suffix in (".md", ".markdown"):
         text = _NOTE.sub(lambda mark: "" if mark[0][-1:] == ":" else "<sup>[]</sup>", text)
-        page = _PICTURE.sub(r"\1", _PARSER.render(_FRONT_MATTER.sub("", text)))
+        page = _PARSER.render(_FRONT_MATTER.sub("", text)).replace(_PART, "<br><br>")
+        page = _PICTURE.sub(r"\1", page)
         return shown(f"<div>{page}</div>").document("")
     if suffix in (".csv", ".tsv"):
         return _rows_of_file(text, "\t" if suffix == ".tsv" else None)
@@ -266,6 +272,27 @@ def _ends(line: str, following: str, width: int, series: Set[str]) -> bool:
         return True
     room = len(line) + 1 + len(following.split(maxsplit=1)[0]) <= _FULL * width
     return room and not grows
+
+
+def _part_statements(state: StateCore) -> None:
+    """Part the lines of Markdown that would be paragraphs of a plain text, or end a sentence.
+
+    So are those in which the first words are emphasized, in a paragraph that begins so.
+    """
+    for token in state.tokens:
+        lines = token.content.split("\n") if token.type == "inline" else []
+        plain = [_EMPHASIS.sub("", line).strip() for line in lines]
+        width = max(_NARROWEST, *map(len, plain), 0)
+        for at, (line, following) in enumerate(pairwise(plain)):
+            ended = ends_sentence(line) and not (_SHORT.search(line) or following[:1].islower())
+            if lines[0][:1] == lines[at + 1][:1] == "*":
+                ended = ended or not goes_on(lines[at], following)
+            if ended or (_ends(line, following, width) and not _BOX.match(following)):
+                lines[at] += f"\n{_PART}"
+        token.content = "\n".join(lines) or token.content
+
+
+_PARSER.core.ruler.before("inline", "statements", _part_statements)
 
 
 def _rows_of_file(text: str, separator: str | None) -> FileText:

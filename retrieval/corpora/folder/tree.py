@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from lxml import etree, html
@@ -52,6 +53,9 @@ _MOVES_UP = re.compile(
     r"|position\s*:\s*relative.*\bbottom\s*:\s*[.0-9]*[1-9]",
     re.I | re.S,
 )
+_AFTER_SENTENCE = re.compile(r"(?<=[.!?]) ?\n")  # the end of a line
+_BEFORE_LABEL = re.compile(r"(?<=[.!?]) ?\n|\n(?= ?[A-Z][^.!?:\n]{0,40}: )")
+_UNNUMBERED = re.compile(r"list-style[^;]*:[^;]*none", re.I)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 # Each begins after a bracket, so that nothing is looked at twice.
 _RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
@@ -148,8 +152,13 @@ class Shown:
         return FileText(title, blocks, None, [*self.unread, *unread], saved=saved)
 
 
-def shown(content: bytes | str | html.HtmlElement, sheets: Iterable[str] = ()) -> Shown:
-    """Return what a page shows, whose tree is changed; ``sheets`` are styles from other files."""
+def shown(
+    content: bytes | str | html.HtmlElement, sheets: Iterable[str] = (), labels: bool = False
+) -> Shown:
+    """Return what a page shows, whose tree is changed; ``sheets`` are styles from other files.
+
+    ``labels``: whether each line with a label is a paragraph, as in forms but not above old mails.
+    """
     tree = content
     if isinstance(content, bytes | str):
         try:
@@ -161,7 +170,8 @@ def shown(content: bytes | str | html.HtmlElement, sheets: Iterable[str] = ()) -
     hidden = _remove_what_is_not_shown(tree, looks)
     _mark_raised_text(tree, looks)
     _write_fields(tree)
-    reader = _Reader()
+    _write_numbers(tree, looks)
+    reader = _Reader(_BEFORE_LABEL if labels else _AFTER_SENTENCE)
     reader.read(tree)
     return Shown(reader.pieces, [*reader.dropped, *hidden_text("hidden text", hidden)])
 
@@ -335,11 +345,29 @@ def _write_fields(tree: html.HtmlElement) -> None:
             entry.drop_tree()
 
 
+def _write_numbers(tree: html.HtmlElement, looks: _Looks) -> None:
+    """Write the numbers or letters of ordered lists before their items."""
+    for items in tree.iter("ol"):
+        if items.get("type") in ("i", "I") or _UNNUMBERED.search(looks.of(items)):
+            continue
+        letters = {"a": ascii_lowercase, "A": ascii_uppercase}.get(items.get("type"), "")
+        number = _span(items, "start")
+        for item in items.iterchildren("li"):
+            number = _span(item, "value") if "value" in item.attrib else number
+            first = item
+            while not (first.text or "").strip() and len(first) and first[0].tag in ("p", "div"):
+                first = first[0]
+            if first.text_content().strip():
+                first.text = f"{letters[number - 1 : number] or number}. {first.text or ''}"
+            number += 1
+
+
 class _Reader:
     """Reads elements in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, line_end: re.Pattern[str]) -> None:
         self.pieces: list[Piece] = []
+        self._line_end = line_end  # where a paragraph ends
         self.dropped: list[Unread] = []
         self._texts: list[str] = []
         self._linked = 0
@@ -375,7 +403,8 @@ class _Reader:
         elif element.tag == "dl":
             self._pairs(element)
         elif element.tag != "pre" or next(element.iter("code"), None) is None:
-            self.read(element, "item" if element.tag == "li" else kind)
+            inner = "subitem" if kind else "item"
+            self.read(element, inner if element.tag == "li" else kind)
 
     def _add(self, text: str | None, linked: bool) -> None:
         if text:
@@ -386,7 +415,11 @@ class _Reader:
         whole = "".join(self._texts)
         linked = self._linked / max(1, len(whole.strip()))
         self._texts, self._linked = [], 0
-        for text in paragraphs(whole):
+        first, _, rest = whole.strip().partition("\n")
+        if rest and clean(unmarked(first)) == _bold_beginning(element):
+            self._piece(clean(unmarked(first)), element, 0, kind, linked)
+            whole, kind = rest, "subitem" if kind else "item"
+        for text in paragraphs(self._line_end.sub("\n\n", whole)):
             self._piece(clean(unmarked(text)), element, 0, kind, linked)
 
     def _piece(self, text: str, element: html.HtmlElement, *more: Any) -> None:
@@ -423,6 +456,11 @@ class _Reader:
             self._piece(text, table)
         for text in sentences:
             self._piece(text, table, 0, "row")
+
+
+def _bold_beginning(element: html.HtmlElement) -> str:
+    begins = len(element) and element[0].tag in ("b", "strong") and not (element.text or "").strip()
+    return words(element[0]) if begins else ""
 
 
 def _says_data(table: html.HtmlElement) -> bool:

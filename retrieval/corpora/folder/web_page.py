@@ -57,7 +57,7 @@ def read(path: Path) -> FileText:
     days += tree.xpath("//meta[@property='article:published_time' or @name='date']/@content")
     links = tree.xpath("//link[@rel='canonical']/@href")
     url = web_address(links[0].strip()) if links else None
-    found = shown(tree)
+    found = shown(tree, labels=True)
     blocks = [block for _, block in in_sections(_main(tree, found.pieces), Headings(title))]
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
