@@ -62,7 +62,7 @@ def test_an_ods_is_read_sheet_by_sheet(tmp_path: Path) -> None:
     path = tmp_path / "lamps.ods"
     path.write_bytes(odt_of(sheet, "spreadsheet"))
     assert texts(open_document.read(path)) == [
-        (("Costs",), "Lamp: red, Cost ($m): -12.5 million dollars.")
+        (("Costs",), "Lamp: red, Cost: -12.5 million dollars.")
     ]
 
 
