@@ -26,7 +26,7 @@ _LONGEST_LEAD = 200  # characters of what introduces a list: "The policy does no
 _FULL_ENOUGH = 0.6
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 _NUMBER = re.compile(r"\d\.$")
-_OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?:\s|$)")  # a number that is no sentence
+_OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?=\s\S)")  # a number that is no sentence
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
 _LONGEST_ROW = 500  # characters; a longer one holds texts
@@ -240,7 +240,8 @@ def _sentences(part: _Part) -> list[list[str]]:
 
 def _with_number(text: str, bounds: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the bounds of sentences, of which the number of an item is none."""
-    if bounds[1:] and _OF_ITEM.fullmatch(text[slice(*bounds[0])]):
+    number = _OF_ITEM.match(text)
+    if number and bounds[1:] and bounds[0] == number.span():
         return [(bounds[0][0], bounds[1][1]), *bounds[2:]]
     return bounds
 

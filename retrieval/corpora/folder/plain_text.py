@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain, groupby, pairwise, takewhile
 from pathlib import Path
 
@@ -45,7 +45,6 @@ _BEGINS = re.compile(
     r"\s*(?:[•▪◦‣●■*+–-]\s|\(?(?:\d{1,3}|[a-z])[.)]\s|[\[(]?\d{1,2}:\d\d(?::\d\d)?|\[[xX ]?\]\s"  # noqa: RUF001
     r"|[☐☑☒]|(?:[A-Z][A-Z.' -]+\d*|Q|A)[:.]\s)"
 )
-_BOX = re.compile(r"\[[xX ]?\]|[☐☑☒]")
 _LABELLED = re.compile(r"[A-Z][^.!?:]{0,40}:\s")
 # Boxes that words stand beside, which are no columns: "Rent?   [ ] yes   [x] no", "Rent: no ☒".
 _SIGN = r"(?:[☐☑☒]|\[[xX ]\](?!\S))"
@@ -134,8 +133,7 @@ def lines_of(text: str) -> Iterator[str]:
     """Yield the paragraphs, items and rows of tables of a text, and "" for blank lines."""
     lines = _without_numbers([line for line in text.split("\n") if not _PAGE.fullmatch(line)])
     words = words_in(lines)
-    counted = Counter(series_of(line.lstrip()) for line in lines)
-    series = {one for one, count in counted.items() if count > 1 and one.strip("0")}
+    series = _series_in(lines)
     is_head = True  # the lines above the first blank one, if none ends a sentence
     before = ""
     for filled, group in groupby(_hung(lines, words), key=lambda line: bool(line.strip())):
@@ -160,6 +158,12 @@ def lines_of(text: str) -> Iterator[str]:
         is_head = is_head and not filled
     if before:
         yield before
+
+
+def _series_in(lines: Iterable[str]) -> set[str]:
+    """Return the series of which several lines are: "1.1 Rent", "1.2 Time"."""
+    counted = Counter(series_of(line.lstrip()) for line in lines)
+    return {one for one, count in counted.items() if count > 1 and one.strip("0")}
 
 
 def _without_numbers(lines: Sequence[str]) -> list[str]:
@@ -279,6 +283,7 @@ def _part_statements(state: StateCore) -> None:
 
     So are those in which the first words are emphasized, in a paragraph that begins so.
     """
+    series = _series_in(state.src.split("\n"))
     for token in state.tokens:
         lines = token.content.split("\n") if token.type == "inline" else []
         plain = [_EMPHASIS.sub("", line).strip() for line in lines]
@@ -287,7 +292,7 @@ def _part_statements(state: StateCore) -> None:
             ended = ends_sentence(line) and not (_SHORT.search(line) or following[:1].islower())
             if lines[0][:1] == lines[at + 1][:1] == "*":
                 ended = ended or not goes_on(lines[at], following)
-            if ended or (_ends(line, following, width) and not _BOX.match(following)):
+            if ended or (_ends(line, following, width, series) and not _BOX.match(following)):
                 lines[at] += f"\n{_PART}"
         token.content = "\n".join(lines) or token.content
 
