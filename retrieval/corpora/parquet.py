@@ -20,8 +20,9 @@ from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSl
 from retrieval.corpora.cleaning import reason_of
 from retrieval.corpora.corpus import BadPage, Page, check_library
 from retrieval.corpora.json_lines import FilesCorpus, opened
-from retrieval.corpora.passages import APPENDICES, Block, sections
+from retrieval.corpora.passages import APPENDICES, Block
 from retrieval.corpora.records import Fields, pages_of
+from retrieval.corpora.sections import sections
 from retrieval.errors import BadSource
 
 if TYPE_CHECKING:

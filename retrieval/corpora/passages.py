@@ -7,9 +7,9 @@ and a token of English has nearly five characters. Only sentences have vectors o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.boxes import apart, with_boxes
@@ -30,14 +30,14 @@ _OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?=\s\S)")  # a number that is no 
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
 _LONGEST_ROW = 500  # characters; a longer one holds texts
-_LONGEST = 80  # characters of a heading
+LONGEST_HEADING = 80  # characters of a heading
 _FIRST = re.compile(r"(?:§+ ?)?[^\W_a-z]")  # a capital letter or a digit, not the bullet of an item
 _WORD = re.compile(r"[^\W\d_]{2,}")
 APPENDICES = {  # of articles in wikis; what is short in them says nothing
     *("Citations", "External links", "Footnotes", "Further reading", "Notes", "References"),
     "See also",
 }
-_BULLET = re.compile(r"[•▪◦‣●■*+–-]\s+")  # noqa: RUF001 - the dash of a list is meant
+BULLET = re.compile(r"[•▪◦‣●■*+–-]\s+")  # noqa: RUF001 - the dash of a list is meant
 _CAPTION = re.compile(r"(?:Table|Tab\.|Figure|Fig\.|Exhibit|Annex) ?\w", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
 _DECIDED = re.compile(
@@ -47,12 +47,6 @@ _DECIDED = re.compile(
 # A sentence ends within a line: "For 5, against 4. ADOPTED", but not in "Part 2. Rent".
 _SENTENCES = re.compile(r"[?!] [^\s(]|[^\W\d_A-Z]{4}\. [A-Z]|\w,? \w+ \d+\. [A-Z]")
 _BRACKETS = re.compile(r"\([^()]*\)")
-_FIELD = re.compile(r"[A-Z][^.!?:]{0,40}: \S")
-# What numbers a line among others: "§ 2", "Case 23/061", "R/02", "T3*", "1.2", "II.", "(b)".
-_SERIES = re.compile(
-    r"\(?(?:(?:§ ?|[A-Z][^\W\d_]{0,9}[ /.-]?)?\d{1,4}(?:[./-]\d{1,4}){0,3}[a-z]?[.):,*]{0,2}"
-    r"|(?:[ivx]{1,5}|[IVX]{1,5}|[A-Za-z])[.)]|[A-Z](?= [A-Z][a-z]))(?=\s)"
-)
 # What saved pages of wikis have after a heading.
 _EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
 _NO_HEADING = re.compile(r"[☐☑☒]|[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
@@ -256,94 +250,6 @@ def _within_limit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> list[Block]:
-    """Return the paragraphs of a text, each with the headings above it.
-
-    The anchor is the heading as wikis write it in addresses; other sites ignore it.
-
-    A heading is a short line without a mark at its end, before a paragraph that has one or items of
-    a list, and not right below another short line that is none; of two such lines the second is
-    below the first. Other short lines are paragraphs, or items below what introduces them with a
-    colon. Of the sections that ``left_out`` names, such as the references of a wiki, only texts are
-    read.
-    """
-    written = ["", *map(without_edit, map(clean, paragraphs))]
-    lines = [line for line in written if line]
-    no_blank = "" not in written[1:]
-    pairs = [pair for pair in pairwise(written) if pair[1]]
-    is_first = [not before for before, _ in pairs]  # after a blank line
-    apart = [no_blank or not before or ends_sentence(before) for before, _ in pairs]
-    names: list[bool] = []
-    for line, is_apart in zip(lines, apart, strict=True):
-        may_begin = is_apart or names[-1]
-        names.append(may_be_heading(line) and line not in left_out and may_begin)
-    series = [series_of(line) for line in lines] + [""]
-    names = [
-        one and not (own and own == after)
-        for one, (own, after) in zip(names, pairwise(series), strict=True)
-    ]
-    names.append(False)
-    begins = [_begins(line, above) for above, line in pairwise(["", *lines])] + [False, False]
-    headed = {series[at] for at in range(len(lines)) if names[at] and begins[at + 1]} - {""}
-    section: tuple[str, ...] = ()
-    anchor: str | None = None
-    has_signs = any(line.startswith("+ ") for line in lines)  # "+ new", "- left out"
-    # Whether the line before is the upper one of two headings, or in a list; a series in a section;
-    # a list right below a heading.
-    outer = listed = nested = tight = False
-    blocks = []
-    for at, line in enumerate(lines):
-        is_upper = names[at] and names[at + 1] and begins[at + 2] and not (at and names[at - 1])
-        is_upper = is_upper and left_out.isdisjoint(section)
-        level = next(
-            (n for n, name in enumerate(section) if series[at] == series_of(name) != ""), None
-        )
-        is_sister = series[at] in headed and series[at] != series[at + 1] and may_be_heading(line)
-        is_named = is_sister and series[at][0].isupper() and "0" in series[at]  # "Part 2"
-        may_head = names[at] + begins[at + 1] + is_sister + is_named > 1 and at + 1 < len(lines)
-        if line in left_out or is_upper or may_head:
-            section = (*section, line) if outer else (*section[: level or 0], line)
-            anchor, outer, listed, nested = line.replace(" ", "_"), is_upper, False, False
-            tight = at + 1 < len(lines) and not is_first[at + 1] and _is_item(lines[at + 1])
-            continue
-        if level is not None:  # the next of the series ends a section, but not the first of a list
-            nested = nested or _place(line) <= _place(section[level])
-            section = section if nested else section[:level]
-        if is_first[at] and at and _is_item(lines[at - 1]) and not _is_item(line):
-            section, listed, tight = section[:-1] if tight else section, False, False
-        found = _BULLET.match(line)
-        text = line[found.end() :] if found and not has_signs else line
-        is_item = _is_item(line) or (listed and len(line) <= _LONGEST)
-        listed = line.endswith(":") or is_item
-        if _is_text(line) or left_out.isdisjoint(section):
-            is_item = is_item and not line.endswith(":")
-            blocks.append(Block(text, section, anchor=anchor, kind="item" if is_item else ""))
-    return blocks
-
-
-def _begins(line: str, above: str) -> bool:
-    """Return whether a line may be the first below a heading."""
-    is_field = _FIELD.match(line) and (series_of(above) or above.isupper())
-    has_box = EMPTY_BOX in line or TICKED_BOX in line
-    return has_box or _is_text(line) or _is_item(line) or bool(is_field)
-
-
-def _is_item(line: str) -> bool:
-    return bool(_BULLET.match(line)) or line.startswith((EMPTY_BOX, TICKED_BOX))
-
-
-def _place(line: str) -> tuple[int, str]:
-    """Return what orders the lines of a series."""
-    found = _SERIES.match(line)
-    return (len(found[0]), found[0]) if found else (0, "")
-
-
-def series_of(line: str) -> str:
-    """Return what the numbers of lines of one series have in common, "" for other lines."""
-    found = _SERIES.match(line)
-    return re.sub(r"\d+|\b[ivx]+\b|\b[a-z]\b", "0", found[0].strip(" *:")) if found else ""
-
-
 def without_edit(heading: str) -> str:
     """Return a heading without the link that edits its section in a wiki: "History[edit]"."""
     return _EDIT.sub("", heading)
@@ -352,7 +258,7 @@ def without_edit(heading: str) -> str:
 def may_be_heading(line: str) -> bool:
     """Return whether a paragraph looks like a heading; what follows it decides."""
     return bool(
-        len(line) <= _LONGEST
+        len(line) <= LONGEST_HEADING
         and _FIRST.match(line)
         and _WORD.search(line)
         and not (_NO_HEADING.search(line) or _SENTENCES.search(line))
@@ -363,7 +269,3 @@ def may_be_heading(line: str) -> bool:
 def may_be_bold_heading(line: str) -> bool:
     """Return whether a line in bold letters is one, and does not say what was decided."""
     return may_be_heading(line) and not _DECIDED.search(line)
-
-
-def _is_text(line: str) -> bool:
-    return len(line) > _LONGEST or ends_sentence(line)

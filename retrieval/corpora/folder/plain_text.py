@@ -28,10 +28,9 @@ from retrieval.corpora.passages import (
     Block,
     ends_sentence,
     may_be_heading,
-    sections,
-    series_of,
     without_edit,
 )
+from retrieval.corpora.sections import sections, series_of
 from retrieval.corpora.superscripts import unmarked
 from retrieval.corpora.table_files import NO_SEPARATOR, separated_rows, separator_of
 from retrieval.errors import Problem

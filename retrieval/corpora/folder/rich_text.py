@@ -13,7 +13,8 @@ from striprtf.striprtf import PATTERN, rtf_to_text
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import FileText, Unreadable, hidden_text
 from retrieval.corpora.folder.tables import row_sentences
-from retrieval.corpora.passages import Block, sections
+from retrieval.corpora.passages import Block
+from retrieval.corpora.sections import sections
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 # The marks around a text above and below the line; none on it.
