@@ -16,7 +16,7 @@ from research.training import figures as dev_figures
 from research.training.sentence_pool import PoolSentence, SentencePool
 from research.training.verifier import calibration as fits
 from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
-from research.training.verifier.papers import paper_pairs
+from research.training.verifier.papers import load_papers, paper_pairs
 from retrieval.errors import BadSource
 from retrieval.models import own_verifier
 from retrieval.models.cross_encoders import VerdictFit
@@ -336,3 +336,9 @@ def test_a_claim_on_a_paper_is_read_with_its_lines_and_with_their_passage(tmp_pa
     write_json_lines(tmp_path / "b", {"name": "mills.csv", "text": mills, "claims": [lost]})
     with pytest.raises(BadSource, match=r"b, line 1: 'Elm,9' stands in no sentence"):
         list(paper_pairs(tmp_path / "b"))
+
+
+@pytest.mark.rare
+def test_the_lines_of_all_claims_on_papers_are_read() -> None:
+    papers = load_papers()
+    assert len(papers.examples) > 5_000 and len(papers.held_out) > 600
