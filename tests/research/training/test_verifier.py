@@ -339,6 +339,8 @@ def test_a_claim_on_a_paper_is_read_with_its_lines_and_with_their_passage(tmp_pa
 
 
 @pytest.mark.rare
+@pytest.mark.server
 def test_the_lines_of_all_claims_on_papers_are_read() -> None:
     papers = load_papers()
-    assert len(papers.examples) > 5_000 and len(papers.held_out) > 600
+    assert len(papers.examples) > 5_000
+    assert len(papers.held_out) > 600
