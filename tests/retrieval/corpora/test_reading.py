@@ -25,8 +25,8 @@ from retrieval.corpora.passages import (
     Block,
     paragraphs,
     passages,
-    sections,
 )
+from retrieval.corpora.sections import sections
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.superscripts import exponent, lowered, marked, unmarked
 from retrieval.corpora.wiki.article import MOST_BLOCKS, read_article
