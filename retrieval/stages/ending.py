@@ -12,7 +12,7 @@ from retrieval.index.interface import DocumentStore
 from retrieval.quantities.reading import time_after
 from retrieval.recipes.recipes import Ending, Recipe
 from retrieval.stages.stage import ClaimState
-from retrieval.text.subject import Subject, subject_of
+from retrieval.text.subject import Subject
 from retrieval.text.word_forms import stem, stems_in
 from retrieval.types import (
     NOT_ENOUGH_INFO,
@@ -209,7 +209,7 @@ _SHORTEST = 3  # letters; shorter words are abbreviations that are written in se
 
 def why_not_settled(store: DocumentStore, state: ClaimState) -> NotSettled:
     """Return why the claim of ``state`` is not settled; ``store`` is asked about its names."""
-    subject = subject_of(state.parsed)
+    subject = state.subject
     start = state.claim.find(subject.text)
     words = (start, start + len(subject.text))
     # Nobody knows which words are in none of the texts of a whole wiki.
@@ -237,7 +237,7 @@ def _absent(
     """
     words = [token for token in state.parsed if _may_be_absent(token, about)]
     in_corpus = dict(zip(words, _in_corpus(store, [[token] for token in words]), strict=True))
-    elsewhere = not subject.is_in([item.as_read for item in state.evidence])
+    elsewhere = not subject.is_of(state.evidence)
     for name in _names(words):
         apart = elsewhere and name[0].idx in about
         doubtful = apart or not all(in_corpus[token] for token in name)

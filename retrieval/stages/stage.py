@@ -33,6 +33,7 @@ from retrieval.models.title_trie import TitleTrie
 from retrieval.quantities.halves import Ruling
 from retrieval.recipes.recipes import SHIPPED, RetrievalConfig
 from retrieval.text.english import EnglishParser
+from retrieval.text.subject import Subject, subject_of
 from retrieval.types import (
     Candidate,
     Evidence,
@@ -109,6 +110,11 @@ class ClaimState:
     def selected(self) -> tuple[Evidence, ...]:
         """The selected evidence, from which the verdict is made."""
         return tuple(item for item in self.evidence if item.selected)
+
+    @property
+    def subject(self) -> Subject:
+        """What the claim is about, and which of the documents are about it as a whole."""
+        return subject_of(self.parsed).in_documents([one.document for one in self.documents])
 
     @property
     def seen(self) -> frozenset[str]:

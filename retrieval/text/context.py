@@ -173,11 +173,11 @@ def _points_back(document: Document, sentence: Sentence) -> bool:
     A pronoun stands for the title if the document is about what its title names.
     """
     if _PRONOUN.match(sentence.text):
-        return not _is_about_its_title(document)
+        return not is_about_its_title(document)
     return _DEMONSTRATIVE.match(sentence.text) is not None
 
 
-def _is_about_its_title(document: Document) -> bool:
+def is_about_its_title(document: Document) -> bool:
     """Return whether the first sentence says what its title is, or begins with a pronoun.
 
     So begin the articles of an encyclopedia ("Rodent": "Rodents are mammals."), seldom news. A
@@ -237,6 +237,11 @@ _REFERRING = {
 }
 
 
+def without_number(document_id: str) -> str:
+    """Return the id of a document without the number of its passage."""
+    return _NUMBER_OF_PASSAGE.sub("", document_id)
+
+
 class CopiedSentences:
     """The sentences of some documents, folded: without case, spacing, punctuation and quotes."""
 
@@ -250,7 +255,7 @@ class CopiedSentences:
         for document in documents:
             before = _folded(document.title)
             # Passages of a long document count as one document.
-            whole = (_NUMBER_OF_PASSAGE.sub("", document.id), document.title)
+            whole = (without_number(document.id), document.title)
             for sentence in document.sentences:
                 words = _folded(sentence.text)
                 refers = words.partition(" ")[0] in _REFERRING

@@ -1,18 +1,20 @@
 """What a claim is about, and whether a text is about it too.
 
 A sentence about another thing of the same kind settles nothing: that Brisbane is the capital of an
-Australian state says nothing about Canberra.
+Australian state says nothing about Canberra. Minutes, a form or a mail name what they are about
+once, and every sentence of them is about that.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
+from retrieval.text.context import is_about_its_title, without_number
 from retrieval.text.english import (
     CLAUSE_SUBJECTS,
     COMPARATIVES,
@@ -27,6 +29,7 @@ from retrieval.text.word_forms import (
     stem,
     word_set,
 )
+from retrieval.types import Document, Evidence
 
 _WORD = re.compile(r"\w+|[,;:()]")
 _ABBREVIATED = re.compile(r"\b(?:\w\.){2,}")  # "U.S."
@@ -186,12 +189,32 @@ class Subject:
     """What a claim is about.
 
     ``text``: its words in the claim, "" if nothing was recognised; then every text is about it.
+    ``_papers``: ids of documents that are about it as a whole.
     """
 
     text: str = ""
     _names: tuple[_Name, ...] = ()
     _instead: tuple[_Said, ...] = ()
     _claim: frozenset[str] = frozenset()
+    _papers: frozenset[str] = frozenset()
+
+    def in_documents(self, documents: Sequence[Document]) -> Subject:
+        """Return the subject with those documents that are about it as a whole.
+
+        They name it, and are no articles about what their title names, which are published
+        somewhere. Passages of one document count together.
+        """
+        published = (one for one in documents if one.url)
+        articles = {without_number(one.id) for one in published if is_about_its_title(one)}
+        others = [one for one in documents if without_number(one.id) not in articles]
+        named = {without_number(d.id) for d in others if self.is_in([(d.heading, d.text)])}
+        papers = frozenset(one.id for one in others if without_number(one.id) in named)
+        return replace(self, _papers=papers)
+
+    def is_of(self, evidence: Sequence[Evidence]) -> bool:
+        """Return whether sentences, read together, are about the subject, or one's document is."""
+        in_paper = any(item.key.document_id in self._papers for item in evidence)
+        return in_paper or self.is_in([item.as_read for item in evidence])
 
     def is_in(self, texts: Sequence[tuple[str, str]]) -> bool:
         """Return whether the (title, sentence) pairs, taken together, are about the subject.

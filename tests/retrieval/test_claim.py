@@ -26,7 +26,7 @@ from retrieval.text.sentence_splitter import SentenceSplitter, bounds_of
 from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import MOST_MARKS, nfc, nfkd
 from tests.support.cases import cases, rules
-from tests.support.evidence import document
+from tests.support.evidence import document, evidence
 
 MILL = "The mill of Birchwick burned down in 1931."
 
@@ -134,6 +134,22 @@ def test_the_sentences_of_a_path_are_about_the_subject_together(parser: EnglishP
     author = ("Mary Shelley", "She was born in London.")
     assert subject.is_in([author, novel])
     assert not subject.is_in([author])
+
+
+def test_all_of_a_paper_is_about_what_it_names_but_an_article_about_its_title(
+    parser: EnglishParser,
+) -> None:
+    subject = subject_of(parser.parse("The Alder trust spent 900 pounds."))
+    accounts = evidence("Minutes of 3 May#2", "Spent: 900 pounds.")
+    assert not subject.is_of([accounts])
+    head = document("Minutes of 3 May#1", "The Alder trust met at noon.")
+    paper = [head, document("Minutes of 3 May#2", "Spent: 900 pounds.")]
+    assert subject.in_documents(paper).is_of([accounts])
+    other = evidence("Birch fund", "It spent 900 pounds.", sentence_id=1)
+    text = document("Birch fund", "The Birch fund is older than the Alder trust.", "It spent.")
+    assert subject.in_documents([*paper, text]).is_of([other])
+    article = replace(text, url="https://example.org/wiki/Birch_fund")
+    assert not subject.in_documents([*paper, article]).is_of([other])
 
 
 # --- texts as they are given, and their sentences: with the real parser and the shipped model

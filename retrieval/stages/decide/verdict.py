@@ -15,7 +15,7 @@ from retrieval.quantities.halves import Ruling
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.stage import ClaimState, Makers, Stage, Step, opinions
 from retrieval.text.context import evidence_set_text, passage_of, path_text
-from retrieval.text.subject import ANYTHING, Subject, subject_of
+from retrieval.text.subject import ANYTHING, Subject
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
@@ -55,8 +55,7 @@ class VerdictJudge(Stage):
         said_by = ((i.key, state.rulings.get((i.path, i.key))) for i in selected)
         rulings = {key: ruling for key, ruling in said_by if ruling is not None}
         documents = [ranked.document for ranked in state.documents]
-        subject = subject_of(state.parsed)
-        verdict = self.judge(state.claim, selected, documents, subject, frozenset(rulings))
+        verdict = self.judge(state.claim, selected, documents, state.subject, frozenset(rulings))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
         said = VERDICTS[verdict.label].lower()
@@ -204,8 +203,7 @@ def rationale_of(
     """
     if label == NOT_ENOUGH_INFO:
         closest = next((one for one in evidence if subject.is_titled(one.title)), evidence[0])
-        read = [item.as_read for item in evidence]
-        if not subject.is_in(read):
+        if not subject.is_of(evidence):
             return f"No sentence about “{subject.text}” was found that decides it."
         settles = "does not settle the claim"
         if closest.stance != NOT_ENOUGH_INFO:

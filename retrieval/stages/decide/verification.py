@@ -10,7 +10,7 @@ from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.read.paths import PathReader
 from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step, opinions
 from retrieval.text.context import CopiedSentences, path_text
-from retrieval.text.subject import ANYTHING, Subject, subject_of
+from retrieval.text.subject import ANYTHING, Subject
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, Reading, SentenceKey
 from retrieval.words import counted
 
@@ -37,7 +37,7 @@ class EvidenceVerifier(Stage):
     def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
         """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
         evidence, readings = self.verify(
-            state.claim, state.evidence, state.readings, paths, subject_of(state.parsed)
+            state.claim, state.evidence, state.readings, paths, state.subject
         )
         copied = CopiedSentences(ranked.document for ranked in state.documents)
         counted_copies = (
@@ -110,7 +110,7 @@ class EvidenceVerifier(Stage):
             if not known.keys() >= {*path, last}:
                 continue
             share = self._other_share
-            if share == 1 or subject.is_in([known[key].as_read for key in (*path, last)]):
+            if share == 1 or subject.is_of([known[key] for key in (*path, last)]):
                 share = 1.0
             supports, refutes = share * opinion[0], share * opinion[1]
             about[reading] = (supports, refutes, 1 - supports - refutes)
