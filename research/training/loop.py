@@ -141,7 +141,7 @@ def train(
     recipe: Hyperparameters,
     run: Path,
     evaluate: Callable[[], dict[str, float]],
-    checkpoint_every: int = 250,
+    checkpoint_every: int = 100,
 ) -> list[dict[str, float]]:
     """Fine-tune the weights of ``model`` that are not frozen; return the dev figures per epoch.
 
@@ -158,8 +158,7 @@ def train(
     state = _State(model, recipe, last, examples_digest(examples))
     checkpoint = run / "checkpoint.pt"
     state.resume(checkpoint)
-    first = recipe.epochs if state.step == last else state.step // steps_per_epoch
-    for epoch in range(first, math.ceil(last / steps_per_epoch)):
+    for epoch in range(len(state.history), math.ceil(last / steps_per_epoch)):
         batches = _batches(examples, recipe, epoch)
         model.train()
         losses: list[float] = []
@@ -181,6 +180,7 @@ def train(
         model.train(False)
         if state.average is not None and state.step == last:
             state.average.load_into(model)
+        state.save(checkpoint)  # the figures take minutes
         figures = evaluate()
         state.history.append(figures)
         _log(run, epoch=epoch + 1, **figures)
