@@ -201,8 +201,8 @@ class Subject:
     def in_documents(self, documents: Sequence[Document]) -> Subject:
         """Return the subject with those documents that are about it as a whole.
 
-        They name it, and are no articles about what their title names, which are published
-        somewhere. Passages of one document count together.
+        They name it somewhere, and are no articles: texts with an address about what their title
+        names. Passages of one document count together.
         """
         published = (one for one in documents if one.url)
         articles = {without_number(one.id) for one in published if is_about_its_title(one)}
