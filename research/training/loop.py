@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
 import random
 import time
@@ -21,6 +22,8 @@ from transformers import PreTrainedTokenizerBase
 from research.training.networks.encoders import pair_inputs
 from retrieval.models.papers.bart import fastest_precision
 from retrieval.types import LABELS, Label
+
+logger = logging.getLogger(__name__)
 
 Weights: TypeAlias = dict[str, Tensor]
 
@@ -242,7 +245,9 @@ class _State:
         if not path.exists():
             return
         kept = torch.load(path, weights_only=True)
-        if kept.get("origin") != self._origin:
+        other = [name for name, value in self._origin.items() if kept["origin"].get(name) != value]
+        if other:
+            logger.warning("%s is of other %s: training begins anew", path, " and ".join(other))
             return
         self._model.load_state_dict(kept["model"], strict=False)
         self._optimizer.load_state_dict(kept["optimizer"])
