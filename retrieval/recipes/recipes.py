@@ -333,9 +333,9 @@ RECIPES: dict[str, Recipe] = {
             " part by part",
             first=(*_QUESTIONS, "dense"),
             hop=(
-                *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "tables"),
-                *("verification", "comparison", "completion", "selection", "proof"),
-                *("selection:proved", "bridge", "verdict"),
+                *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
+                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
+                "verdict",
             ),
             next=("mentions", "dense"),
             ending="decided",

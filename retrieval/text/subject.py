@@ -31,7 +31,7 @@ from retrieval.text.word_forms import (
 )
 from retrieval.types import Document, Evidence
 
-_WORD = re.compile(r"\w+|[,;:()]")
+_WORD = re.compile(r"[^\W_]+|[,;:()]")  # "kestrel_income", the name of a file, has two
 _ABBREVIATED = re.compile(r"\b(?:\w\.){2,}")  # "U.S."
 _ASIDE = re.compile(r"\([^)]*+(?:\)|\Z)|, .*")  # words in parentheses, and a section
 _POSSESSIVE = re.compile(r"(?<=\w)['’][sS]?\b")  # noqa: RUF001 - curly quotes are meant
