@@ -13,7 +13,6 @@ from retrieval.words import (
     AGREE,
     BY_WHOLE,
     CANNOT_COMBINE,
-    COMPUTED,
     DISAGREE,
     OCR_NOTE,
     OPERATORS,
@@ -74,13 +73,11 @@ def as_text(result: ClaimResult) -> str:
 
 
 def _named(item: Evidence) -> str:
-    """Return the sentence after its title, with its context and what is computed in brackets."""
-    computed = f"{COMPUTED}: {item.computed}" if item.computed else None
-    before, after, last = (
-        f"[{text}]" if text else None
-        for text in (item.context_before, item.context_after, computed)
+    """Return the sentence after its title, with its context in brackets."""
+    before, after = (
+        f"[{text}]" if text else None for text in (item.context_before, item.context_after)
     )
-    return " ".join(filter(None, (f"{item.reference}:", before, item.sentence, after, last)))
+    return " ".join(filter(None, (f"{item.reference}:", before, item.sentence, after)))
 
 
 def _statements(result: ClaimResult) -> list[str]:

@@ -197,9 +197,6 @@ class Evidence(_Part):
     """Text of its document before it that it was read with, null where none was needed."""
     context_after: str | None = None
     """The same of the text after it."""
-    computed: str | None = None
-    """What follows for the claim from the figures of its table, in words, that it was read with;
-    null where it is no row of a table that the claim names."""
     copies: Whole = 1
     """How many of the documents that were read contain the same sentence, 1 or more; it is listed
     once."""
@@ -640,7 +637,6 @@ def _evidence(item: types.Evidence) -> Evidence:
         page=item.page,
         context_before=item.context_before,
         context_after=item.context_after,
-        computed=item.computed,
         copies=item.copies,
         date=item.date,
     )

@@ -227,8 +227,7 @@ class Evidence:
     ``alone`` is about the sentence without them, ``None`` where it was not read so.
     ``section``, ``page`` and ``date``: those of its document. ``context_before`` and
     ``context_after``: the text of its document that it is read with (``retrieval.text.context``),
-    ``None`` where none is needed. ``computed``: what follows from the figures of its table for the
-    claim, in words, that it is read with (``retrieval.quantities.tables``), ``None`` for none.
+    ``None`` where none is needed.
     ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
     """
 
@@ -246,7 +245,6 @@ class Evidence:
     copies: int = 1
     alone: Opinion | None = None
     date: str | None = None
-    computed: str | None = None
 
     @property
     def heading(self) -> str:
@@ -255,7 +253,7 @@ class Evidence:
 
     @property
     def in_context(self) -> str:
-        """The sentence with its context."""
+        """The sentence with its context: what models that label read."""
         return " ".join(filter(None, (self.context_before, self.sentence.text, self.context_after)))
 
     @property
@@ -269,7 +267,7 @@ class Evidence:
     @property
     def as_read(self) -> tuple[str, str]:
         """Title and text as models that label read them."""
-        return self.heading, " ".join(filter(None, (self.computed, self.in_context)))
+        return self.heading, self.in_context
 
     @property
     def key(self) -> SentenceKey:

@@ -142,7 +142,6 @@ OCR_NOTE = (
     " less than 60% sure of."
 )
 WITH_QUANTITIES = " + quantities"
-COMPUTED = "Computed from its table"
 """Follows the verifier's name in a verdict that the stage ``comparison`` had a part in."""
 
 _STATEMENT = "Statement "

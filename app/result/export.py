@@ -38,7 +38,7 @@ _OF_EVIDENCE = (
     *("copies", "leans", "disagrees", "source", "level"),
     *("recipe", "judge", "corpus", "text_date", "indexed_at", "finished_at", "part by part"),
     *("recipe_digest", "esoteric_version", "claim_as_written", "text_sentence", "link"),
-    *("speaker", "appearance", "said_on", "date", "computed"),
+    *("speaker", "appearance", "said_on", "date"),
 )
 _OF_CLAIMS = (
     *("claim", "verdict", "level", "confidence", "leans", "recipe", "judge"),

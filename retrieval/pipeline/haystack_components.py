@@ -161,7 +161,6 @@ def _document(item: Evidence) -> Document:
         "stance": item.stance,
         "context_before": item.context_before,
         "context_after": item.context_after,
-        "computed": item.computed,
     }
     id_ = f"{sentence.document_id}#{sentence.sentence_id}"
     return Document(id=id_, content=sentence.text, score=item.score, meta=meta)

@@ -3,8 +3,7 @@
 A line of ``research/datasets/papers`` is ``{"name", "text", "claims"}``: a file, and
 its claims, each ``{"claim", "label", "kind", "where"}`` with pieces of the lines that settle it.
 Each claim is read with these lines under their headings, as a search reads them (``verification``),
-and with the sentences around them, as its verdict does; with rows of a table rather after what is
-computed from it (``tables``).
+and with the sentences around them, as its verdict does.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ from research.training.loop import Example, labelled
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.index.formats.records import document_of, records_of
-from retrieval.quantities.rows import tables
-from retrieval.quantities.tables import results
 from retrieval.system.files import digest_of
 from retrieval.text.context import context_of, evidence_set_text, passage_of
 from retrieval.text.sentence_splitter import SentenceSplitter
-from retrieval.types import LABELS, Document, Sentence, SentenceKey
+from retrieval.types import LABELS, Document, Sentence
 
 _WORD = re.compile(r"\w+")
 
@@ -69,7 +66,7 @@ def load_papers() -> PaperData:
 
 
 def paper_pairs(path: Path) -> Iterator[Pair]:
-    """Yield each claim with its lines, and again with what is computed from them or around them.
+    """Yield each claim with its lines, and again with their passages where these say more.
 
     Raises:
         BadSource: the file cannot be read, a line is not such a document, or a piece stands in no
@@ -106,28 +103,10 @@ def _pairs_of(claim: Mapping[str, Any], documents: list[Document], where: str) -
         raise bad_line(where, f"the label {claim['label']!r}")
     alone = evidence_set_text([(d.heading, _in_context(d, s)) for d, s in found])
     around = evidence_set_text([(d.heading, passage_of(d, s.key)) for d, s in found])
-    again = _computed(claim["claim"], documents, found) or around
     pair = Pair(claim["claim"], alone, claim["label"], None, "papers", claim["kind"])
     yield pair
-    if again != alone:
-        yield replace(pair, evidence=again)
-
-
-def _computed(
-    claim: str, documents: list[Document], found: list[tuple[Document, Sentence]]
-) -> str | None:
-    """Return the sentences, those of tables after what these say of the claim; None without any."""
-    keys, said = {sentence.key for _, sentence in found}, list[tuple[str, set[SentenceKey]]]()
-    for table in tables(sentence for one in documents for sentence in one.sentences):
-        best = next((row.key for row in table if row.key in keys), None)
-        if best and (computed := results(claim, table, best)) is not None:
-            said.append((computed.text, {row.key for row in table}))
-    texts, used = list[tuple[str, str]](), set[str]()
-    for document, sentence in found:
-        new = [text for text, rows in said if sentence.key in rows and text not in used]
-        used.update(new)
-        texts.append((document.heading, " ".join([*new, _in_context(document, sentence)])))
-    return evidence_set_text(texts) if used else None
+    if around != alone:
+        yield replace(pair, evidence=around)
 
 
 def _in_context(document: Document, sentence: Sentence) -> str:

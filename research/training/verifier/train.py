@@ -270,7 +270,7 @@ PHASES: Mapping[str, tuple[Hyperparameters, Mix]] = {
             fever=300,
             assertions=300,
             meaning=700,
-            papers=5_000,
+            papers=4_000,
         ),
     ),
 }

@@ -127,12 +127,7 @@ class VerdictJudge(Stage):
         evidence: Sequence[Evidence],
         documents: Sequence[Document],
     ) -> Opinion:
-        """Return the probabilities of a sentence between its neighbours, after its path.
-
-        The neighbours of a row whose table was computed say no more than that.
-        """
-        if best.computed:
-            return best.opinion
+        """Return the probabilities of a sentence between its neighbours, after its path."""
         document = next(one for one in documents if one.id == best.key.document_id)
         passage = passage_of(document, best.key)
         if passage == best.in_context:
@@ -152,13 +147,7 @@ def _with_rulings(verdict: Verdict, rulings: Iterable[Ruling]) -> Verdict:
 
 
 def _text(evidence: Sequence[Evidence]) -> str:
-    """Return the selected sentences as one text; what several rows of a table say comes once."""
-    said, texts = set[str | None](), list[tuple[str, str]]()
-    for item in evidence:
-        once = replace(item, computed=None) if item.computed in said else item
-        texts.append(once.as_read)
-        said.add(item.computed)
-    return evidence_set_text(texts)
+    return evidence_set_text([item.as_read for item in evidence])
 
 
 def decided_or_leaning(

@@ -104,7 +104,7 @@ def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
     empty = (
         *("path", "section", "page", "context_before", "context_after", "leans", "text_date"),
         *("part by part", "recipe_digest", "esoteric_version", "claim_as_written"),
-        *("text_sentence", "speaker", "appearance", "said_on", "date", "computed"),
+        *("text_sentence", "speaker", "appearance", "said_on", "date"),
     )
     assert rows[1] == {
         **dict.fromkeys(empty, ""),

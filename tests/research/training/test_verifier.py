@@ -317,9 +317,7 @@ def test_several_seeds_have_a_spread_and_one_trains_one_model(tmp_path: Path) ->
     assert trained == [(tmp_path / "run", tmp_path / "model", 4)]
 
 
-def test_a_claim_on_a_paper_is_read_with_its_lines_and_with_what_follows_from_their_table(
-    tmp_path: Path,
-) -> None:
+def test_a_claim_on_a_paper_is_read_with_its_lines_and_with_their_passage(tmp_path: Path) -> None:
     mills = "Mill,Sails,Rent in 2020\nOster,6,40\nRowan,8,50\n"
     claims = [
         {"claim": "Oster has six sails.", "label": SUPPORTS, "kind": "row", "where": ["Oster,6"]},
@@ -329,35 +327,15 @@ def test_a_claim_on_a_paper_is_read_with_its_lines_and_with_what_follows_from_th
     write_json_lines(tmp_path / "a", {"name": "mills.csv", "text": mills, "claims": claims})
     oster = "Mill: Oster, Sails: 6, Rent in 2020: 40."
     rowan = "Mill: Rowan, Sails: 8, Rent in 2020: 50."
-    sails = "Sails: most Rowan 8, least Oster 6; all 2 together 14"
-    rent = "Rent in 2020: most Rowan 50, least Oster 40; all 2 together 90"
-    first = f"Oster, Sails: 6. {sails}; Oster is 42.9 % of that, number 2."
-    second = (
-        f"{sails}; Rowan is 57.1 % of that, number 1. {rent}; Rowan is 55.6 % of that, number 1."
-    )
     assert [pair.evidence for pair in paper_pairs(tmp_path / "a")] == [
         f"mills : {oster}",
-        f"mills : {first} {oster}",
+        f"mills : {oster} {rowan}",
         f"mills : {oster} [SEP] mills : {rowan}",
-        f"mills : {second} {oster} [SEP] mills : {rowan}",
+        f"mills : {oster} {rowan} [SEP] mills : {oster} {rowan}",
     ]
     write_json_lines(tmp_path / "b", {"name": "mills.csv", "text": mills, "claims": [lost]})
     with pytest.raises(BadSource, match=r"b, line 1: 'Elm,9' stands in no sentence"):
         list(paper_pairs(tmp_path / "b"))
-
-
-def test_a_claim_on_a_paper_without_a_table_is_read_with_its_passage_too(tmp_path: Path) -> None:
-    said = "The mill of Oster is old. Rowan built it in 1900. It burned down."
-    claim = {
-        "claim": "Rowan built it.",
-        "label": SUPPORTS,
-        "kind": "date",
-        "where": ["Rowan built"],
-    }
-    write_json_lines(tmp_path / "a", {"name": "mill.txt", "text": said, "claims": [claim]})
-    alone, around = (pair.evidence for pair in paper_pairs(tmp_path / "a"))
-    assert alone == "mill : Rowan built it in 1900."
-    assert around == f"mill : {said}"
 
 
 @pytest.mark.rare
