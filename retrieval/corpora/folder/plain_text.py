@@ -313,9 +313,20 @@ def _rows_of_file(text: str, separator: str | None) -> FileText:
         last, why = more[-1]
         message = f"{len(more):,} more rows cannot be read; the last begins in line {last}."
         unread.append(Unread(f"after line {bad[_MOST_NAMED - 1][0]}", message, why.hint))
+    rows = list(_with_whole_remarks(rows))
     rows = rows if separator == "," else _with_points(rows)
     sentences = chain.from_iterable(map(row_sentences, tables_in(rows)))
     return FileText("", [Block(text, kind="row") for text in sentences], unread=unread)
+
+
+def _with_whole_remarks(rows: list[list[Cell]]) -> Iterator[list[Cell]]:
+    """Yield rows; a line that begins with "#", and may have separators in it, is one cell."""
+    widest, is_first = max(map(len, rows), default=0), True
+    for row in rows:
+        is_remark = row[:1] and row[0].text.startswith("#") and len(row) < widest
+        is_first = is_first and bool(is_remark)
+        text = "; ".join(cell.text for cell in row if cell.text) if is_remark else ""
+        yield [Cell(text.lstrip("# ") if is_first else text)] if text else row
 
 
 def _with_points(rows: list[list[Cell]]) -> list[list[Cell]]:
