@@ -40,7 +40,7 @@ from retrieval.corpora.folder.letters import (
 from retrieval.corpora.folder.running_text import PageText, running_text, without_running_heads
 from retrieval.corpora.folder.segments import Segment, rows, segments
 from retrieval.corpora.passages import Block
-from retrieval.words import BY_OCR
+from retrieval.words import BY_OCR, counted
 
 _HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 _TEXT_FIELDS = {
@@ -248,7 +248,7 @@ def _dropped(pages: Sequence[PageText]) -> Iterator[Unread]:
     lines = [line for page in pages for line in page.dropped]
     if lines:
         message = (
-            f"not read: {len(lines)} short lines or rows with numbers that are no sentences;"
+            f"not read: {counted(len(lines), 'short line')} with numbers and no sentence;"
             f' the first is "{lines[0][:_SHOWN]}".'
         )
         where = f"page{'s' * (len(numbers) > 1)} {numbers_of(numbers)}"

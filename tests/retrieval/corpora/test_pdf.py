@@ -45,7 +45,7 @@ def test_numbers_that_are_no_sentences_are_counted_and_named(tmp_path: Path) -> 
     (tmp_path / "a.pdf").write_bytes(pdf_of(["It is red."], more=[page]))
     (part,) = pdf.read(tmp_path / "a.pdf").unread
     assert part.where == "page 2"
-    assert part.message.startswith("not read: 2 short lines or rows with numbers")
+    assert part.message.startswith("not read: 2 short lines with numbers")
     assert '"12 14 15"' in part.message
 
 
