@@ -42,7 +42,9 @@ _relevance_model = _folder(
     "--relevance", CHECKOUT / "models" / "relevance", "The trained relevance model."
 )
 
-
+_start = click.option(
+    "--start", type=_FOLDER, help="A trained model; only the last phase is run, from its weights."
+)
 _seeds = click.option(
     "--seed",
     "seeds",
@@ -104,11 +106,7 @@ def _trains(name: str, *options: _Option, example: str = "--data ../data") -> _O
     _data,
     _out("verifier"),
     _run("verifier"),
-    click.option(
-        "--start",
-        type=_FOLDER,
-        help="A trained verifier; only the last phase is run, from its weights.",
-    ),
+    _start,
 )
 def verifier(data: Path, run: Path, out: Path, start: Path | None) -> None:
     """Train the verifier (ten minutes on a GPU; with --start an hour on two cores)."""
@@ -138,10 +136,13 @@ def calibration(data: Path) -> None:
         CHECKOUT / "models" / "verifier",
         "The trained verifier, or a model as for ESOTERIC_VERIFIER.",
     ),
+    _start,
     _seeds,
 )
-def relevance(data: Path, run: Path, out: Path, teacher: Path, seeds: tuple[int, ...]) -> None:
-    """Train the relevance model with its teacher, the verifier (90 minutes on two cores)."""
+def relevance(
+    data: Path, run: Path, out: Path, teacher: Path, start: Path | None, seeds: tuple[int, ...]
+) -> None:
+    """Train the relevance model with its teacher, the verifier (two hours on two cores)."""
     from research.training.relevance import train_relevance
     from retrieval.models.own_verifier import SequenceClassifier, read_classifier
     from retrieval.models.shipped import verifier
@@ -152,7 +153,7 @@ def relevance(data: Path, run: Path, out: Path, teacher: Path, seeds: tuple[int,
         if (teacher / "delta.safetensors").is_file()
         else SequenceClassifier(read_classifier(teacher))
     )
-    with_seeds(seeds, run, out, partial(train_relevance, data, model))
+    with_seeds(seeds, run, out, partial(train_relevance, data, model, start))
 
 
 @_trains("path", _data, _out("path"), _run("path"), _relevance_model, _seeds)

@@ -18,6 +18,7 @@ from torch import nn
 
 from research.training.loop import Hyperparameters
 from research.training.networks.encoders import save_delta
+from retrieval.models.trained_model import read_config
 
 _HERE = Path(__file__)
 _CARDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
@@ -68,6 +69,13 @@ def write_card(
         figures=_table(figures),
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def started_from(start: Path | None) -> str:
+    """Return what a card says of the model that the last phase continued from."""
+    if start is None:
+        return ""
+    return f"Started from version {read_config(start)['version']}, which has a card of its own. "
 
 
 def _table(figures: Mapping[str, Mapping[str, float]]) -> str:

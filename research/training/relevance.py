@@ -2,7 +2,9 @@
 
 First it learns relevance and stance from many labelled sentences (``relevance_examples``). Then it
 learns from the teacher's probabilities for fewer and harder readings, also of sets of sentences
-(``reading_examples``; distillation, Hinton et al. 2015).
+(``reading_examples``; distillation, Hinton et al. 2015). Last it learns which sentences of people's
+own papers are relevant (``paper_examples``), with some of the first sentences again, so that
+nothing is forgotten.
 
 The labelled sentences follow the report (section 3.3.10): for each relevant sentence two irrelevant
 ones of the same document and two of other documents, split by claim and page. Two things differ.
@@ -14,16 +16,18 @@ as are all sentences of undecided claims.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from transformers import DistilBertForSequenceClassification
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.card import write_card, write_model
+from research.training.card import started_from, write_card, write_model
 from research.training.contrast import YEAR, Contrast, contrast_claims, refuting, symmetric
 from research.training.data import PageClaim, TrainingData, load_data
 from research.training.figures import (
@@ -47,10 +51,16 @@ from research.training.loop import (
     classification_loss,
     labelled,
     load_mean,
+    switch_off_dropout,
     train,
     trained_weights,
 )
-from research.training.networks.encoders import packaged_classifier, pair_tokenizer
+from research.training.networks.encoders import (
+    packaged_classifier,
+    pair_tokenizer,
+    trained_classifier,
+)
+from research.training.papers import HELD_OUT, TRAIN, PaperClaim, paper_claims, paper_digests
 from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.own_verifier import SequenceClassifier
@@ -243,24 +253,70 @@ def _alone(claim: str, index: int, label: Label, pool: SentencePool) -> Example:
     return labelled(claim, pool.sentences[index].written, label)
 
 
+SAME_PAPER = 3
+_FIRST = 5
+_LONGEST = 800  # characters of claim and sentence; the model reads 160 tokens
+
+
+def paper_examples(claims: Sequence[PaperClaim], seed: int) -> list[Example]:
+    """Return the sentences of each claim's lines, with others of its paper and one of another."""
+    chance, examples, papers = random.Random(seed), list[Example](), dict[int, PaperClaim]()
+    for claim in claims:
+        papers.setdefault(claim.paper, claim)
+    for claim in claims:
+        gold = chance.sample(claim.gold, min(RELEVANT_PER_CLAIM, len(claim.gold)))
+        irrelevant = chance.sample(claim.others, min(SAME_PAPER, len(claim.others)))
+        other = chance.choice([*papers.values()])
+        if other.paper != claim.paper and other.others:
+            irrelevant.append(chance.choice(other.others))
+        examples += [labelled(claim.text, text, claim.label) for text in gold]
+        examples += [labelled(claim.text, text, NOT_ENOUGH_INFO) for text in irrelevant]
+    return [example for example in examples if example.length <= _LONGEST]
+
+
+def paper_figures(classify: Classify, claims: Sequence[PaperClaim]) -> dict[str, float]:
+    """Return how decided claims find their sentences among those of their paper, %.
+
+    ``paper_gold_in_first_five``: one of them is among the five most relevant. ``paper_gold_kept``:
+    one of them is at least as relevant as the recipe's ``relevance_cutoff``.
+    """
+    decided = [claim for claim in claims if claim.label != NOT_ENOUGH_INFO]
+    pairs = [(claim.text, text) for claim in decided for text in (*claim.gold, *claim.others)]
+    relevance = iter((1 - classify(pairs)[:, LABELS.index(NOT_ENOUGH_INFO)]).tolist())
+    first = kept = 0
+    for claim in decided:
+        best = max(islice(relevance, len(claim.gold)))
+        better = sum(other > best for other in islice(relevance, len(claim.others)))
+        first += better < _FIRST
+        kept += best >= RetrievalConfig().relevance_cutoff
+    return {
+        "paper_gold_in_first_five": 100 * first / len(decided),
+        "paper_gold_kept": 100 * kept / len(decided),
+    }
+
+
 LABELLED = Hyperparameters(learning_rate=1e-4, max_tokens=160)
 READINGS = 16_000  # readings of a round, which the teacher labels
 DISTILLED = replace(LABELLED, epochs=2, learning_rate=5e-5, max_tokens=192)
 # Each starts from the end of the labelled phase, with new readings; their ends are averaged.
 ROUNDS = 2
 OPINION = 0.7  # weight of the teacher's probabilities in a target; the label has the rest
+PAPERS = replace(LABELLED, learning_rate=8e-5, smoothing=0.02, seed=7)
+AGAIN = 12_000  # of the labelled sentences that are read again with those of papers
 
 
 def train_relevance(
     data_folder: Path,
     teacher: CrossEncoder | SequenceClassifier,
+    start: Path | None,
     run: Path,
     out: Path,
     seed: int,
 ) -> dict[str, float]:
     """Train the relevance model, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    Returns the figures of its card, as shipped.
+    ``start``: a trained relevance model; then only the last phase is run. Returns the figures of
+    its card, as shipped.
 
     Raises:
         BadSource: the data cannot be read.
@@ -268,48 +324,34 @@ def train_relevance(
     """
     data = load_data(data_folder, run.parent / "vectors", seed)
     tokenizer = pair_tokenizer()
-    first = replace(LABELLED, seed=seed)
-    rounds = [replace(DISTILLED, seed=ROUNDS * seed + number) for number in range(ROUNDS)]
-    drawn = [reading_examples(data, recipe.seed, READINGS) for recipe in rounds]
-    opinions = [
-        kept_opinions(teacher, [(one.claim, one.evidence) for one in examples], run)
-        for examples in drawn
-    ]
     tuning, others, dev = (DevClaims.of(data, part) for part in (TUNING, OTHERS, DEV))
     contrasts = contrast_claims(data.dev, data.dev_pool, LABELLED.seed)
+    of_papers, held_out = list(paper_claims(TRAIN)), list(paper_claims(HELD_OUT))
 
-    model = packaged_classifier(LABELS)
+    model = packaged_classifier(LABELS) if start is None else trained_classifier(start)
     model.to(best_device())  # type: ignore[arg-type]
     model.distilbert.embeddings.requires_grad_(False)
-    sentences = relevance_examples(
-        [*data.train, *(contrast.claim for contrast in data.contrasts)],
-        data.page_claims,
-        data.pool,
-        seed,
-    )
-
     classify = partial(probabilities, model, tokenizer, max_tokens=DISTILLED.max_tokens)
 
     def figures() -> dict[str, float]:
         return reading_figures(read_claims(classify, tuning), tuning.claims)
 
-    loss_of = classification_loss(model, tokenizer, LABELLED.max_tokens)
-    train(model, sentences, loss_of, first, run / "labelled", figures)
-    loss_of = classification_loss(model, tokenizer, DISTILLED.max_tokens)
-    start, ends = trained_weights(model), list[Weights]()
-    for number, recipe in enumerate(rounds):
-        load_mean(model, [start])
-        taught = distilled(drawn[number], opinions[number])
-        train(model, taught, loss_of, recipe, run / f"distilled-{number + 1}", figures)
-        ends.append(trained_weights(model))
-    load_mean(model, ends)
+    recipes = {} if start is not None else _taught(model, data, teacher, run, seed, figures)
+    last = replace(PAPERS, seed=PAPERS.seed + seed)
+    labelled_before = relevance_examples(data.train, data.page_claims, data.pool, last.seed)
+    again = random.Random(last.seed).sample(labelled_before, AGAIN)
+    read = [*paper_examples(of_papers, last.seed), *again]
+    switch_off_dropout(model)
+    loss_of = classification_loss(model, tokenizer, last.max_tokens, last.smoothing)
+    train(model, read, loss_of, last, run / "papers", figures)
     temperature = temperature_of(
         read_claims(classify, others).pooled, [LABELS.index(c.label) for c in others.claims]
     )
 
     def card_figures(read: Classify) -> dict[str, float]:
         of_claims = reading_figures(read_claims(read, dev), dev.claims)
-        return of_claims | contrast_figures(read, contrasts, dev.pool)
+        of_exchanges = contrast_figures(read, contrasts, dev.pool)
+        return of_claims | of_exchanges | paper_figures(read, held_out)
 
     trained = card_figures(classify)
     write_model(
@@ -325,24 +367,62 @@ def train_relevance(
     write_card(
         out,
         "relevance",
-        data.digests,
-        {"labelled": first}
-        | {f"distilled {n}": recipe for n, recipe in enumerate(rounds, start=1)},
+        data.digests | paper_digests(),
+        {**recipes, "papers": last},
         {"as trained": trained, "as shipped": shipped},
+        again=AGAIN,
         claims=data.described,
         contrasts=len(contrasts),
         dev=len(data.dev),
         every=DEV[0],
         fitted=len(OTHERS[1]),
+        held_out=len(held_out),
         measured=len(dev.claims),
         of=OTHERS[0],
-        readings=len(drawn[0]),
+        papers=len(of_papers),
+        readings=READINGS,
         rounds=ROUNDS,
-        sentences=len(sentences),
+        sentences=len(_sentences(data, seed)),
         share=RetrievalConfig().selection_share,
+        started=started_from(start),
         temperature=temperature,
     )
     return shipped
+
+
+def _sentences(data: TrainingData, seed: int) -> list[Example]:
+    """Return the labelled sentences of all claims, also of those that are made from them."""
+    claims = [*data.train, *(contrast.claim for contrast in data.contrasts)]
+    return relevance_examples(claims, data.page_claims, data.pool, seed)
+
+
+def _taught(
+    model: DistilBertForSequenceClassification,
+    data: TrainingData,
+    teacher: CrossEncoder | SequenceClassifier,
+    run: Path,
+    seed: int,
+    figures: Callable[[], dict[str, float]],
+) -> dict[str, Hyperparameters]:
+    """Train the model on labelled sentences, then on what the teacher says; return the recipes."""
+    tokenizer, first = pair_tokenizer(), replace(LABELLED, seed=seed)
+    rounds = [replace(DISTILLED, seed=ROUNDS * seed + number) for number in range(ROUNDS)]
+    drawn = [reading_examples(data, recipe.seed, READINGS) for recipe in rounds]
+    opinions = [
+        kept_opinions(teacher, [(one.claim, one.evidence) for one in examples], run)
+        for examples in drawn
+    ]
+    loss_of = classification_loss(model, tokenizer, LABELLED.max_tokens)
+    train(model, _sentences(data, seed), loss_of, first, run / "labelled", figures)
+    loss_of = classification_loss(model, tokenizer, DISTILLED.max_tokens)
+    start, ends = trained_weights(model), list[Weights]()
+    for number, recipe in enumerate(rounds):
+        load_mean(model, [start])
+        taught = distilled(drawn[number], opinions[number])
+        train(model, taught, loss_of, recipe, run / f"distilled-{number + 1}", figures)
+        ends.append(trained_weights(model))
+    load_mean(model, ends)
+    return {"labelled": first} | {f"distilled {n}": one for n, one in enumerate(rounds, start=1)}
 
 
 def distilled(examples: list[Example], opinions: NDArray[np.float32]) -> list[Example]:

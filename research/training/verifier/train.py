@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from research.training.card import write_card, write_model
+from research.training.card import started_from, write_card, write_model
 from research.training.compositions import Composition, compositions
 from research.training.data import EverydayData, TrainingData, load_data, load_everyday
 from research.training.figures import Classify, probabilities
@@ -32,6 +32,7 @@ from research.training.loop import (
     train,
 )
 from research.training.networks.encoders import add_delta, packaged_verifier, pair_tokenizer
+from research.training.papers import PaperData, load_papers
 from research.training.relevance import reading_examples
 from research.training.verifier.by_rule import made_by_rule
 from research.training.verifier.calibration import fitted_scaling
@@ -45,7 +46,6 @@ from research.training.verifier.pairs import (
     pair_examples,
     resurfaced,
 )
-from research.training.verifier.papers import PaperData, load_papers
 from research.training.verifier.retrieved import (
     composed_examples,
     misread_examples,
@@ -354,13 +354,6 @@ def train_verifier(
         nearest=NEAREST,
         phases="".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in phases.items()),
         sources=sources.described,
-        started=_started_from(start),
+        started=started_from(start),
         temperature=temperature,
     )
-
-
-def _started_from(start: Path | None) -> str:
-    """Return what the card says of the verifier that the last phase continued from."""
-    if start is None:
-        return ""
-    return f"Started from version {read_config(start)['version']}, which has a card of its own. "

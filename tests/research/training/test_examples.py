@@ -21,12 +21,12 @@ from research.training.distilbert import relevance_parts
 from research.training.evidence_sets import claim_sets, composition_sets, contrast_sets, page_sets
 from research.training.figures import contrast_figures
 from research.training.loop import Example, examples_digest, labelled
+from research.training.papers import PaperData
 from research.training.path import path_examples
 from research.training.relevance import reading_examples, relevance_examples
 from research.training.sentence_pool import OTHERS, SentencePool, kept_array
 from research.training.title_examples import title_examples
 from research.training.verifier.pairs import AssertionData, MeaningData
-from research.training.verifier.papers import PaperData
 from research.training.verifier.train import Mix, Sources, mixed_examples
 from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.wiki.fever import FeverCorpus

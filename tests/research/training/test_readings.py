@@ -18,7 +18,13 @@ from research.training.compositions import Composition
 from research.training.contrast import Contrast
 from research.training.data import EverydayData
 from research.training.loop import Example, labelled
-from research.training.relevance import distilled, reading_examples
+from research.training.papers import paper_claims
+from research.training.relevance import (
+    distilled,
+    paper_examples,
+    paper_figures,
+    reading_examples,
+)
 from research.training.sentence_pool import SentencePool
 from research.training.verifier import pairs as pairs_module
 from research.training.verifier.by_rule import made_by_rule
@@ -255,3 +261,44 @@ def test_references_of_passages_are_resolved_without_an_error(parser: EnglishPar
     traps = resolved_in("traps-held-out", parser)
     assert traps.wrong == 0
     assert traps.unclear > traps.right
+
+
+def test_the_relevance_model_reads_the_lines_of_a_claim_and_other_lines_of_papers(
+    tmp_path: Path,
+) -> None:
+    mill = "The mill of Oster is old. Rowan built the mill. The roof burned. The land was sold."
+    built = {"claim": "Rowan built it.", "label": SUPPORTS, "where": ["Rowan built"]}
+    price = {"claim": "It cost 9.", "label": NOT_ENOUGH_INFO, "where": ["was sold"]}
+    weir = {"claim": "The weir leaks.", "label": REFUTES, "where": ["weir is dry", "No leak"]}
+    write_json_lines(
+        tmp_path / "papers",
+        {"name": "mill.txt", "text": mill, "claims": [built, price]},
+        {"name": "weir.txt", "text": "The weir is dry. No leak was found.", "claims": [weir]},
+    )
+    claims = list(paper_claims(tmp_path / "papers"))
+    old, rowan, burned, sold = (f"mill : {text}." for text in mill.removesuffix(".").split(". "))
+    assert [(claim.paper, claim.gold) for claim in claims] == [
+        (1, (rowan,)),
+        (1, (sold,)),
+        (2, ("weir : The weir is dry.", "weir : No leak was found.")),
+    ]
+    labels = defaultdict(set)
+    for example in (one for seed in range(9) for one in paper_examples(claims, seed)):
+        labels[label_of(example)].add((example.claim, example.evidence))
+    assert labels[SUPPORTS] == {("Rowan built it.", rowan)}
+    assert labels[REFUTES] == {("The weir leaks.", text) for text in claims[2].gold}
+    others = {("Rowan built it.", text) for text in (old, burned, sold)}
+    others |= {("It cost 9.", text) for text in (old, rowan, burned, sold)}
+    # Of the paper of another claim: all but that claim's own lines.
+    others |= {("The weir leaks.", text) for text in (old, burned, sold)}
+    assert labels[NOT_ENOUGH_INFO] == others
+
+    def opinions(pairs: Pairs) -> NDArray[np.float32]:
+        neither = [0.2 if text in (burned, *claims[2].gold) else 0.96 for _, text in pairs]
+        return np.array([(1 - one, 0.0, one) for one in neither], np.float32)
+
+    # Two claims are decided: Rowan's line is the second of four but below the cutoff.
+    assert paper_figures(opinions, claims) == {
+        "paper_gold_in_first_five": 100.0,
+        "paper_gold_kept": 50.0,
+    }

@@ -13,10 +13,10 @@ from research.commands.train import with_seeds
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim, Pair
 from research.evaluation.measures.scores import calibration_error
 from research.training import figures as dev_figures
+from research.training.papers import load_papers, paper_pairs
 from research.training.sentence_pool import PoolSentence, SentencePool
 from research.training.verifier import calibration as fits
 from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
-from research.training.verifier.papers import load_papers, paper_pairs
 from retrieval.errors import BadSource
 from retrieval.models import own_verifier
 from retrieval.models.cross_encoders import VerdictFit

@@ -100,7 +100,7 @@ def test_ones_own_papers_come_before_the_default_corpus(retriever: Retriever) ->
 def test_what_is_about_ones_own_papers_is_not_decided_by_a_text_about_something_else(
     retriever: Retriever, tmp_path: Path
 ) -> None:
-    text = "The lighthouse has a small shop. The lighthouse is closed on Sundays."
+    text = "The lighthouse has a small shop. The lighthouse was painted white in 1902."
     build(tmp_path / "rules", Page("rules.txt", "Rules", None, text, source="rules.txt"))
     claim = "The lighthouse was first lit in 1880."  # which another lighthouse was in 1871
     default = retriever.check(claim, "combined", lambda _: None)

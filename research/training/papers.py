@@ -2,8 +2,9 @@
 
 A line of ``research/datasets/papers`` is ``{"name", "text", "claims"}``: a file, and
 its claims, each ``{"claim", "label", "kind", "where"}`` with pieces of the lines that settle it.
-Each claim is read with these lines under their headings, as a search reads them (``verification``),
-and with the sentences around them, as its verdict does.
+The verifier reads each claim with these lines under their headings, as a search reads them
+(``verification``), and with the sentences around them, as its verdict does. The relevance model
+reads it with each of these lines alone, and with other lines of the paper.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.index.formats.records import document_of, records_of
 from retrieval.system.files import digest_of
-from retrieval.text.context import context_of, evidence_set_text, passage_of
+from retrieval.text.context import context_of, evidence_set_text, evidence_text, passage_of
 from retrieval.text.sentence_splitter import SentenceSplitter
-from retrieval.types import LABELS, Document, Sentence
+from retrieval.types import LABELS, Document, Label, Sentence
 
 _WORD = re.compile(r"\w+")
 
 
-PAPERS = Path(__file__).resolve().parents[2] / "datasets" / "papers"
+PAPERS = Path(__file__).resolve().parents[1] / "datasets" / "papers"
+TRAIN, HELD_OUT = PAPERS / "train.jsonl", PAPERS / "held-out.jsonl"
 _PAPERS_NAME = "research/datasets/papers/"
 _LONGEST = 800  # characters of claim and evidence; the verifier reads 192 tokens
 
@@ -56,13 +58,17 @@ def load_papers() -> PaperData:
     Raises:
         BadSource: a file is missing or cannot be read.
     """
-    train, held_out = PAPERS / "train.jsonl", PAPERS / "held-out.jsonl"
-    examples = [labelled(pair.claim, pair.evidence, pair.label) for pair in paper_pairs(train)]
+    examples = [labelled(pair.claim, pair.evidence, pair.label) for pair in paper_pairs(TRAIN)]
     return PaperData(
         examples=[example for example in examples if example.length <= _LONGEST],
-        held_out=list(paper_pairs(held_out)),
-        digests={_PAPERS_NAME + path.name: digest_of(path) for path in (train, held_out)},
+        held_out=list(paper_pairs(HELD_OUT)),
+        digests=paper_digests(),
     )
+
+
+def paper_digests() -> dict[str, str]:
+    """Return the SHA-256 of the files that are read."""
+    return {_PAPERS_NAME + path.name: digest_of(path) for path in (TRAIN, HELD_OUT)}
 
 
 def paper_pairs(path: Path) -> Iterator[Pair]:
@@ -72,16 +78,63 @@ def paper_pairs(path: Path) -> Iterator[Pair]:
         BadSource: the file cannot be read, a line is not such a document, or a piece stands in no
             sentence that is read of its file; the message names file and line.
     """
+    for claim, _, found in _claims_of(path):
+        alone = evidence_set_text([(d.heading, _in_context(d, s)) for d, s in found])
+        around = evidence_set_text([(d.heading, passage_of(d, s.key)) for d, s in found])
+        pair = Pair(claim["claim"], alone, claim["label"], None, "papers", claim["kind"])
+        yield pair
+        if around != alone:
+            yield replace(pair, evidence=around)
+
+
+@dataclass(frozen=True, slots=True)
+class PaperClaim:
+    """A claim with the sentences of its paper, as the relevance model reads them.
+
+    ``paper``: the number of the paper's line. ``gold``: the sentences of the claim's lines.
+    """
+
+    text: str
+    label: Label
+    paper: int
+    gold: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def paper_claims(path: Path) -> Iterator[PaperClaim]:
+    """Yield each claim with the sentences of its paper; raises as ``paper_pairs``."""
+    for claim, documents, found in _claims_of(path):
+        gold = [evidence_text(d.heading, _in_context(d, s)) for d, s in found]
+        everything = (
+            evidence_text(d.heading, _in_context(d, s)) for d in documents for s in d.sentences
+        )
+        others = tuple(text for text in everything if text not in gold)
+        yield PaperClaim(claim["claim"], claim["label"], claim["paper"], tuple(gold), others)
+
+
+def _claims_of(
+    path: Path,
+) -> Iterator[tuple[Mapping[str, Any], list[Document], list[tuple[Document, Sentence]]]]:
+    """Yield each claim, the documents of its paper, and the sentences of its lines with theirs."""
     records = list(read_json_lines(path, ("name", "text")))
     with TemporaryDirectory() as folder:
         for number, record in records:
             file = Path(folder, f"{number}", record["name"])
             file.parent.mkdir()
             file.write_text(record["text"], encoding="utf-8")
-        documents = _read(Path(folder))
+        papers = _read(Path(folder))
     for number, record in records:
+        documents, where = papers[f"{number}"], f"{path}, line {number}"
         for claim in record["claims"]:
-            yield from _pairs_of(claim, documents[f"{number}"], f"{path}, line {number}")
+            if claim["label"] not in LABELS:
+                raise bad_line(where, f"the label {claim['label']!r}")
+            pieces = claim["where"]
+            try:
+                found = list(dict.fromkeys(_sentence_with(piece, documents) for piece in pieces))
+            except LookupError as error:
+                what = f"{error.args[0]!r} stands in no sentence that is read of the file"
+                raise bad_line(where, what) from error
+            yield {**claim, "paper": number}, documents, found
 
 
 def _read(folder: Path) -> Mapping[str, list[Document]]:
@@ -91,22 +144,6 @@ def _read(folder: Path) -> Mapping[str, list[Document]]:
         document = document_of(record)
         found.setdefault(document.id.partition("/")[0], []).append(document)
     return found
-
-
-def _pairs_of(claim: Mapping[str, Any], documents: list[Document], where: str) -> Iterator[Pair]:
-    try:
-        found = list(dict.fromkeys(_sentence_with(piece, documents) for piece in claim["where"]))
-    except LookupError as error:
-        what = f"{error.args[0]!r} stands in no sentence that is read of the file"
-        raise bad_line(where, what) from error
-    if claim["label"] not in LABELS:
-        raise bad_line(where, f"the label {claim['label']!r}")
-    alone = evidence_set_text([(d.heading, _in_context(d, s)) for d, s in found])
-    around = evidence_set_text([(d.heading, passage_of(d, s.key)) for d, s in found])
-    pair = Pair(claim["claim"], alone, claim["label"], None, "papers", claim["kind"])
-    yield pair
-    if around != alone:
-        yield replace(pair, evidence=around)
 
 
 def _in_context(document: Document, sentence: Sentence) -> str:
