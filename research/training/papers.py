@@ -129,6 +129,8 @@ def _claims_of(
             if claim["label"] not in LABELS:
                 raise bad_line(where, f"the label {claim['label']!r}")
             pieces = claim["where"]
+            if not pieces:
+                raise bad_line(where, "a claim without pieces of its lines")
             try:
                 found = list(dict.fromkeys(_sentence_with(piece, documents) for piece in pieces))
             except LookupError as error:

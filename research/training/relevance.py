@@ -3,8 +3,8 @@
 First it learns relevance and stance from many labelled sentences (``relevance_examples``). Then it
 learns from the teacher's probabilities for fewer and harder readings, also of sets of sentences
 (``reading_examples``; distillation, Hinton et al. 2015). Last it learns which sentences of people's
-own papers are relevant (``paper_examples``), with some of the first sentences again, so that
-nothing is forgotten.
+own papers are relevant (``paper_examples``), with some labelled sentences, so that nothing is
+forgotten.
 
 The labelled sentences follow the report (section 3.3.10): for each relevant sentence two irrelevant
 ones of the same document and two of other documents, split by claim and page. Two things differ.
@@ -302,7 +302,7 @@ DISTILLED = replace(LABELLED, epochs=2, learning_rate=5e-5, max_tokens=192)
 ROUNDS = 2
 OPINION = 0.7  # weight of the teacher's probabilities in a target; the label has the rest
 PAPERS = replace(LABELLED, learning_rate=8e-5, smoothing=0.02, seed=7)
-AGAIN = 12_000  # of the labelled sentences that are read again with those of papers
+AGAIN = 12_000  # labelled sentences that are read with those of papers
 
 
 def train_relevance(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from calendar import month_name
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import date
@@ -206,7 +205,8 @@ def _day(item: Evidence) -> str:
 
 
 _SHORTEST = 3  # letters; shorter words are abbreviations that are written in several ways
-_MONTHS = set(month_name)  # texts have "Oct" or "10" for "October"
+# Texts have "Oct" or "10" for "October". The other months may be names of people.
+_MONTHS = {"january", "february", "july", "september", "october", "november", "december"}
 
 
 def why_not_settled(store: DocumentStore, state: ClaimState) -> NotSettled:
@@ -259,7 +259,7 @@ def _in_corpus(store: DocumentStore, names: Sequence[Sequence[Token]]) -> list[b
 
 def _may_be_absent(token: Token, about: range) -> bool:
     """Return whether a word is a name, or a noun of the subject."""
-    if not token.is_alpha or len(token) < _SHORTEST or token.text in _MONTHS:
+    if not token.is_alpha or len(token) < _SHORTEST or token.lower_ in _MONTHS:
         return False
     return token.pos_ == "PROPN" or (token.pos_ in ("NOUN", "X") and token.idx in about)
 

@@ -87,7 +87,7 @@ class Mix:
     def described(self) -> str:
         """Its description in a card, with the files of this folder that make each kind."""
         kinds = (
-            (self.papers, f"{self.papers} readings of people's own papers", "papers"),
+            (self.papers, f"{self.papers} readings of people's own papers", "../papers"),
             (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),
             (
                 self.assertions,

@@ -78,6 +78,7 @@ _WHOLE_PART = r"(?:[€$£] ?)?[-+−]?(?:\d+|\d{1,3}(?:[. ]\d{3})+)"  # noqa: R
 _COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?")
 _COMMA_OR_NONE = re.compile(rf"{_WHOLE_PART}(?:,\d+)?(?: ?[%€$£])?")
 _POINT = re.compile(r"(?:[€$£] ?)?[-+−]?[\d, ]*\d\.\d{1,2}(?: ?[%€$£])?")  # noqa: RUF001
+_REMARK = re.compile(r"\s*#+\s+(?=[^\W\d_])")
 _ENGLISH = str.maketrans(",.", ".,")
 # Of what is said at which time, and planned for which.
 _TIMES = re.compile(r"(?:(\d+):)?(\d\d):(\d\d)[.,]\d{3}\s+-->")
@@ -300,33 +301,40 @@ _PARSER.core.ruler.before("inline", "statements", _part_statements)
 
 
 def _rows_of_file(text: str, separator: str | None) -> FileText:
-    rows: list[list[Cell]] = []
+    found: list[list[str]] = []
     bad: list[tuple[int, Problem]] = []
     separator = separator or _separator_below_titles(text) or separator_of(text)
     for number, row in separated_rows(text, separator):
         if isinstance(row, Problem):
             bad.append((number, row))
         else:
-            rows.append([Cell(clean(cell)) for cell in row])
+            found.append(row)
     unread = [Unread(f"line {line}", why.message, why.hint) for line, why in bad[:_MOST_NAMED]]
     if more := bad[_MOST_NAMED:]:
         last, why = more[-1]
         message = f"{len(more):,} more rows cannot be read; the last begins in line {last}."
         unread.append(Unread(f"after line {bad[_MOST_NAMED - 1][0]}", message, why.hint))
-    rows = list(_with_whole_remarks(rows))
+    rows = [[Cell(clean(cell)) for cell in row] for row in _with_whole_remarks(found, separator)]
     rows = rows if separator == "," else _with_points(rows)
     sentences = chain.from_iterable(map(row_sentences, tables_in(rows)))
     return FileText("", [Block(text, kind="row") for text in sentences], unread=unread)
 
 
-def _with_whole_remarks(rows: list[list[Cell]]) -> Iterator[list[Cell]]:
-    """Yield rows; a line that begins with "#", and may have separators in it, is one cell."""
-    widest, is_first = max(map(len, rows), default=0), True
-    for row in rows:
-        is_remark = row[:1] and row[0].text.startswith("#") and len(row) < widest
-        is_first = is_first and bool(is_remark)
-        text = "; ".join(cell.text for cell in row if cell.text) if is_remark else ""
-        yield [Cell(text.lstrip("# ") if is_first else text)] if text else row
+def _with_whole_remarks(rows: list[list[str]], separator: str) -> Iterator[list[str]]:
+    """Yield rows; a line such as "# as of May; revised" is one cell, and a title above the table.
+
+    It has other numbers of cells than the table; "#" alone may name a column.
+    """
+    is_remark = [bool(row and _REMARK.match(row[0])) for row in rows]
+    table = [row for row, is_one in zip(rows, is_remark, strict=True) if row and not is_one]
+    widest, is_above = max(map(len, table), default=0), True
+    for row, is_one in zip(rows, is_remark, strict=True):
+        is_above = is_above and (is_one or not row)
+        if is_one and len(row) != widest:
+            text = separator.join(row)
+            yield [_REMARK.sub("", text) if is_above else text]
+        else:
+            yield row
 
 
 def _with_points(rows: list[list[Cell]]) -> list[list[Cell]]:

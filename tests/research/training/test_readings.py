@@ -18,7 +18,7 @@ from research.training.compositions import Composition
 from research.training.contrast import Contrast
 from research.training.data import EverydayData
 from research.training.loop import Example, labelled
-from research.training.papers import paper_claims
+from research.training.papers import PaperClaim, paper_claims
 from research.training.relevance import (
     distilled,
     paper_examples,
@@ -294,11 +294,14 @@ def test_the_relevance_model_reads_the_lines_of_a_claim_and_other_lines_of_paper
     assert labels[NOT_ENOUGH_INFO] == others
 
     def opinions(pairs: Pairs) -> NDArray[np.float32]:
-        neither = [0.2 if text in (burned, *claims[2].gold) else 0.96 for _, text in pairs]
+        neither = [0.2 if text in better else 0.96 for _, text in pairs]
         return np.array([(1 - one, 0.0, one) for one in neither], np.float32)
 
-    # Two claims are decided: Rowan's line is the second of four but below the cutoff.
-    assert paper_figures(opinions, claims) == {
-        "paper_gold_in_first_five": 100.0,
-        "paper_gold_kept": 50.0,
-    }
+    # Of the two decided claims only that on the weir has a sentence above the cutoff.
+    better = {burned, *claims[2].gold}
+    names = ("paper_gold_in_first_five", "paper_gold_kept")
+    assert paper_figures(opinions, claims) == dict(zip(names, (100.0, 50.0), strict=True))
+    # Five others of its paper come before the sentence of a third one.
+    better |= {f"mill : It is {number}." for number in range(5)}
+    third = PaperClaim("Rowan built it.", SUPPORTS, 3, (rowan,), tuple(sorted(better)))
+    assert paper_figures(opinions, [third, claims[2]])["paper_gold_in_first_five"] == 50.0
