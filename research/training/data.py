@@ -11,6 +11,7 @@ from research.evaluation.claims import (
     AnnotatedClaim,
     CorpusClaim,
     FeverClaim,
+    Pair,
     bad_line,
     labelled_records,
     read_corpus_claims,
@@ -19,6 +20,7 @@ from research.evaluation.claims import (
     sentence_keys,
 )
 from research.training.contrast import Contrast, contrast_claims
+from research.training.loop import Example
 from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.corpora.wiki.vital import VitalCorpus
@@ -37,6 +39,16 @@ class PageClaim:
     title: str
     gold: tuple[str, ...]
     others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairData:
+    """Pairs to train on, and others to measure on; ``described``: what a card says of them."""
+
+    examples: list[Example]
+    held_out: list[Pair]
+    digests: dict[str, str]
+    described: str
 
 
 def read_union_claims(path: Path) -> list[AnnotatedClaim]:

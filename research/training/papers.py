@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from research.evaluation.claims import Pair, bad_line, read_json_lines
-from research.training.loop import Example, labelled
+from research.training.data import PairData
+from research.training.loop import labelled
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.index.formats.records import document_of, records_of
@@ -31,44 +32,31 @@ _WORD = re.compile(r"\w+")
 
 PAPERS = Path(__file__).resolve().parents[1] / "datasets" / "papers"
 TRAIN, HELD_OUT = PAPERS / "train.jsonl", PAPERS / "held-out.jsonl"
-_PAPERS_NAME = "research/datasets/papers/"
-_LONGEST = 800  # characters of claim and evidence; the verifier reads 192 tokens
+_NAME = "research/datasets/papers/"
+LONGEST = 800  # characters of claim and evidence; models read 160 tokens or 192
 
 
-@dataclass(frozen=True, slots=True)
-class PaperData:
-    """Readings to train on, and readings of other papers to measure on."""
-
-    examples: list[Example]
-    held_out: list[Pair]
-    digests: dict[str, str]
-
-    @property
-    def described(self) -> str:
-        """The description of the readings in a card."""
-        return (
-            f"{len(self.examples)} readings of people's own papers, of `{_PAPERS_NAME}train.jsonl`;"
-            f" the {len(self.held_out)} of `held-out.jsonl` are of other papers"
-        )
-
-
-def load_papers() -> PaperData:
+def load_papers() -> PairData:
     """Read ``research/datasets/papers``.
 
     Raises:
         BadSource: a file is missing or cannot be read.
     """
-    examples = [labelled(pair.claim, pair.evidence, pair.label) for pair in paper_pairs(TRAIN)]
-    return PaperData(
-        examples=[example for example in examples if example.length <= _LONGEST],
-        held_out=list(paper_pairs(HELD_OUT)),
+    read = (labelled(pair.claim, pair.evidence, pair.label) for pair in paper_pairs(TRAIN))
+    examples = [example for example in read if example.length <= LONGEST]
+    held_out = list(paper_pairs(HELD_OUT))
+    return PairData(
+        examples,
+        held_out,
         digests=paper_digests(),
+        described=f"{len(examples)} readings of people's own papers, of `{_NAME}train.jsonl`;"
+        f" the {len(held_out)} of `held-out.jsonl` are of other papers",
     )
 
 
 def paper_digests() -> dict[str, str]:
     """Return the SHA-256 of the files that are read."""
-    return {_PAPERS_NAME + path.name: digest_of(path) for path in (TRAIN, HELD_OUT)}
+    return {_NAME + path.name: digest_of(path) for path in (TRAIN, HELD_OUT)}
 
 
 def paper_pairs(path: Path) -> Iterator[Pair]:
@@ -78,8 +66,8 @@ def paper_pairs(path: Path) -> Iterator[Pair]:
         BadSource: the file cannot be read, a line is not such a document, or a piece stands in no
             sentence that is read of its file; the message names file and line.
     """
-    for claim, _, found in _claims_of(path):
-        alone = evidence_set_text([(d.heading, _in_context(d, s)) for d, s in found])
+    for _, claim, _, found in _claims_of(path):
+        alone = evidence_set_text([_as_read(d, s) for d, s in found])
         around = evidence_set_text([(d.heading, passage_of(d, s.key)) for d, s in found])
         pair = Pair(claim["claim"], alone, claim["label"], None, "papers", claim["kind"])
         yield pair
@@ -103,19 +91,23 @@ class PaperClaim:
 
 def paper_claims(path: Path) -> Iterator[PaperClaim]:
     """Yield each claim with the sentences of its paper; raises as ``paper_pairs``."""
-    for claim, documents, found in _claims_of(path):
-        gold = [evidence_text(d.heading, _in_context(d, s)) for d, s in found]
-        everything = (
-            evidence_text(d.heading, _in_context(d, s)) for d in documents for s in d.sentences
-        )
+    for paper, claim, documents, found in _claims_of(path):
+        gold = tuple(evidence_text(*_as_read(d, s)) for d, s in found)
+        everything = (evidence_text(*_as_read(d, s)) for d in documents for s in d.sentences)
         others = tuple(text for text in everything if text not in gold)
-        yield PaperClaim(claim["claim"], claim["label"], claim["paper"], tuple(gold), others)
+        yield PaperClaim(claim["claim"], claim["label"], paper, gold, others)
 
 
-def _claims_of(
-    path: Path,
-) -> Iterator[tuple[Mapping[str, Any], list[Document], list[tuple[Document, Sentence]]]]:
-    """Yield each claim, the documents of its paper, and the sentences of its lines with theirs."""
+class _Settled(NamedTuple):
+    """A claim, the number and the documents of its paper, and the sentences of its lines."""
+
+    paper: int
+    claim: Mapping[str, Any]
+    documents: list[Document]
+    found: list[tuple[Document, Sentence]]
+
+
+def _claims_of(path: Path) -> Iterator[_Settled]:
     records = list(read_json_lines(path, ("name", "text")))
     with TemporaryDirectory() as folder:
         for number, record in records:
@@ -136,7 +128,7 @@ def _claims_of(
             except LookupError as error:
                 what = f"{error.args[0]!r} stands in no sentence that is read of the file"
                 raise bad_line(where, what) from error
-            yield {**claim, "paper": number}, documents, found
+            yield _Settled(number, claim, documents, found)
 
 
 def _read(folder: Path) -> Mapping[str, list[Document]]:
@@ -148,9 +140,9 @@ def _read(folder: Path) -> Mapping[str, list[Document]]:
     return found
 
 
-def _in_context(document: Document, sentence: Sentence) -> str:
+def _as_read(document: Document, sentence: Sentence) -> tuple[str, str]:
     before, after = context_of(document, sentence)
-    return " ".join(filter(None, (before, sentence.text, after)))
+    return document.heading, " ".join(filter(None, (before, sentence.text, after)))
 
 
 def _sentence_with(piece: str, documents: list[Document]) -> tuple[Document, Sentence]:

@@ -60,7 +60,14 @@ from research.training.networks.encoders import (
     pair_tokenizer,
     trained_classifier,
 )
-from research.training.papers import HELD_OUT, TRAIN, PaperClaim, paper_claims, paper_digests
+from research.training.papers import (
+    HELD_OUT,
+    LONGEST,
+    TRAIN,
+    PaperClaim,
+    paper_claims,
+    paper_digests,
+)
 from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.own_verifier import SequenceClassifier
@@ -255,7 +262,6 @@ def _alone(claim: str, index: int, label: Label, pool: SentencePool) -> Example:
 
 SAME_PAPER = 3
 _FIRST = 5
-_LONGEST = 800  # characters of claim and sentence; the model reads 160 tokens
 
 
 def paper_examples(claims: Sequence[PaperClaim], seed: int) -> list[Example]:
@@ -271,7 +277,7 @@ def paper_examples(claims: Sequence[PaperClaim], seed: int) -> list[Example]:
             irrelevant.append(chance.choice(other.others))
         examples += [labelled(claim.text, text, claim.label) for text in gold]
         examples += [labelled(claim.text, text, NOT_ENOUGH_INFO) for text in irrelevant]
-    return [example for example in examples if example.length <= _LONGEST]
+    return [example for example in examples if example.length <= LONGEST]
 
 
 def paper_figures(classify: Classify, claims: Sequence[PaperClaim]) -> dict[str, float]:
@@ -336,10 +342,14 @@ def train_relevance(
     def figures() -> dict[str, float]:
         return reading_figures(read_claims(classify, tuning), tuning.claims)
 
-    recipes = {} if start is not None else _taught(model, data, teacher, run, seed, figures)
+    made = (contrast.claim for contrast in data.contrasts)
+    sentences = relevance_examples([*data.train, *made], data.page_claims, data.pool, seed)
+    recipes = dict[str, Hyperparameters]()
+    if start is None:
+        recipes = _taught(model, data, sentences, teacher, run, seed, figures)
     last = replace(PAPERS, seed=PAPERS.seed + seed)
-    labelled_before = relevance_examples(data.train, data.page_claims, data.pool, last.seed)
-    again = random.Random(last.seed).sample(labelled_before, AGAIN)
+    again = relevance_examples(data.train, data.page_claims, data.pool, last.seed)
+    again = random.Random(last.seed).sample(again, AGAIN)
     read = [*paper_examples(of_papers, last.seed), *again]
     switch_off_dropout(model)
     loss_of = classification_loss(model, tokenizer, last.max_tokens, last.smoothing)
@@ -382,7 +392,7 @@ def train_relevance(
         papers=len(of_papers),
         readings=READINGS,
         rounds=ROUNDS,
-        sentences=len(_sentences(data, seed)),
+        sentences=len(sentences),
         share=RetrievalConfig().selection_share,
         started=started_from(start),
         temperature=temperature,
@@ -390,15 +400,10 @@ def train_relevance(
     return shipped
 
 
-def _sentences(data: TrainingData, seed: int) -> list[Example]:
-    """Return the labelled sentences of all claims, also of those that are made from them."""
-    claims = [*data.train, *(contrast.claim for contrast in data.contrasts)]
-    return relevance_examples(claims, data.page_claims, data.pool, seed)
-
-
 def _taught(
     model: DistilBertForSequenceClassification,
     data: TrainingData,
+    sentences: Sequence[Example],
     teacher: CrossEncoder | SequenceClassifier,
     run: Path,
     seed: int,
@@ -413,7 +418,7 @@ def _taught(
         for examples in drawn
     ]
     loss_of = classification_loss(model, tokenizer, LABELLED.max_tokens)
-    train(model, _sentences(data, seed), loss_of, first, run / "labelled", figures)
+    train(model, sentences, loss_of, first, run / "labelled", figures)
     loss_of = classification_loss(model, tokenizer, DISTILLED.max_tokens)
     start, ends = trained_weights(model), list[Weights]()
     for number, recipe in enumerate(rounds):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from research.evaluation.claims import Pair, labelled_records, read_pairs, sentence_keys
-from research.training.data import training_files
+from research.training.data import PairData, training_files
 from research.training.loop import Example, labelled
 from research.training.sentence_pool import SentencePool
 from retrieval.claim import SHORT_FORMS, in_full
@@ -132,25 +132,7 @@ MEANING = Path(__file__).resolve().parents[2] / "datasets" / "meaning"
 _MEANING_NAME = "research/datasets/meaning/"
 
 
-@dataclass(frozen=True, slots=True)
-class MeaningData:
-    """Pairs to train on, and pairs about other texts to measure on."""
-
-    examples: list[Example]
-    held_out: list[Pair]
-    digests: dict[str, str]
-
-    @property
-    def described(self) -> str:
-        """The description of the pairs in a card."""
-        return (
-            f"{len(self.examples)} pairs about meaning, of `{_MEANING_NAME}` and"
-            " `meaning/train-*.jsonl`;"
-            f" the {len(self.held_out)} of `held-out.jsonl` have other texts"
-        )
-
-
-def load_meaning(data: Path, pool: SentencePool) -> MeaningData:
+def load_meaning(data: Path, pool: SentencePool) -> PairData:
     """Read ``research/datasets/meaning`` and the folder ``meaning`` of the data.
 
     ``pool``: the sentences of the default corpus.
@@ -161,16 +143,18 @@ def load_meaning(data: Path, pool: SentencePool) -> MeaningData:
     shared = training_files(data, "meaning")
     documents = MEANING / "documents.jsonl"
     texts = [MEANING / "train.jsonl", *shared]
-    return MeaningData(
-        examples=[
-            *(labelled(p.claim, p.evidence, p.label) for file in texts for p in read_pairs(file)),
-            *_of_documents(documents, pool),
-        ],
-        held_out=list(read_pairs(MEANING / "held-out.jsonl")),
+    examples = [labelled(p.claim, p.evidence, p.label) for file in texts for p in read_pairs(file)]
+    examples += _of_documents(documents, pool)
+    held_out = list(read_pairs(MEANING / "held-out.jsonl"))
+    return PairData(
+        examples,
+        held_out,
         digests={
             **{_MEANING_NAME + path.name: digest_of(path) for path in (texts[0], documents)},
             **{f"meaning/{path.name}": digest_of(path) for path in shared},
         },
+        described=f"{len(examples)} pairs about meaning, of `{_MEANING_NAME}` and"
+        f" `meaning/train-*.jsonl`; the {len(held_out)} of `held-out.jsonl` have other texts",
     )
 
 

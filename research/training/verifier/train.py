@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from research.training.card import started_from, write_card, write_model
 from research.training.compositions import Composition, compositions
-from research.training.data import EverydayData, TrainingData, load_data, load_everyday
+from research.training.data import EverydayData, PairData, TrainingData, load_data, load_everyday
 from research.training.figures import Classify, probabilities
 from research.training.loop import (
     Example,
@@ -32,7 +32,7 @@ from research.training.loop import (
     train,
 )
 from research.training.networks.encoders import add_delta, packaged_verifier, pair_tokenizer
-from research.training.papers import PaperData, load_papers
+from research.training.papers import load_papers
 from research.training.relevance import reading_examples
 from research.training.verifier.by_rule import made_by_rule
 from research.training.verifier.calibration import fitted_scaling
@@ -40,7 +40,6 @@ from research.training.verifier.figures import NEAREST, DevReadings
 from research.training.verifier.pairs import (
     QUOTAS,
     AssertionData,
-    MeaningData,
     load_assertions,
     load_meaning,
     pair_examples,
@@ -119,8 +118,8 @@ class Sources:
     fever: TrainingData
     composed: list[Composition]
     assertions: AssertionData
-    meaning: MeaningData
-    papers: PaperData
+    meaning: PairData
+    papers: PairData
 
     def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
         """Return public pairs, drawn by ``seed``, at most so many of each source."""

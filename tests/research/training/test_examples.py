@@ -15,18 +15,17 @@ from research.training.compositions import Composition, compose, compositions
 from research.training.compositions.phrases import BridgeFinder, PageWords
 from research.training.compositions.statements import OpenStatement, statements
 from research.training.contrast import contrast_claims, refuting, symmetric
-from research.training.data import EverydayData, PageClaim, TrainingData, load_data
+from research.training.data import EverydayData, PageClaim, PairData, TrainingData, load_data
 from research.training.dense_examples import ExampleSets
 from research.training.distilbert import relevance_parts
 from research.training.evidence_sets import claim_sets, composition_sets, contrast_sets, page_sets
 from research.training.figures import contrast_figures
 from research.training.loop import Example, examples_digest, labelled
-from research.training.papers import PaperData
 from research.training.path import path_examples
 from research.training.relevance import reading_examples, relevance_examples
 from research.training.sentence_pool import OTHERS, SentencePool, kept_array
 from research.training.title_examples import title_examples
-from research.training.verifier.pairs import AssertionData, MeaningData
+from research.training.verifier.pairs import AssertionData
 from research.training.verifier.train import Mix, Sources, mixed_examples
 from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.wiki.fever import FeverCorpus
@@ -128,8 +127,8 @@ def of_the_verifier(
         fever=data,
         composed=composed,
         assertions=AssertionData([rumour], FRAMES, [], {}),
-        meaning=MeaningData([rumour, rumour], [], {}),
-        papers=PaperData([], [], {}),
+        meaning=PairData([rumour, rumour], [], {}, ""),
+        papers=PairData([], [], {}, ""),
     )
     most = dict.fromkeys(("everyday", "fever", "misread", "by_rule", "composed", "assertions"), 50)
     return mixed_examples(sources, Mix({"vitaminc": 2}, **most, meaning=2), 0, classify)
