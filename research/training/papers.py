@@ -3,14 +3,16 @@
 A line of ``research/datasets/papers`` is ``{"name", "text", "claims"}``: a file, and
 its claims, each ``{"claim", "label", "kind", "where"}`` with pieces of the lines that settle it.
 The verifier reads each claim with these lines under their headings, as a search reads them
-(``verification``), and with the sentences around them, as its verdict does. The relevance model
-reads it with each of these lines alone, and with other lines of the paper.
+(``verification``), with the sentences around them, as its verdict does, and with other lines of the
+paper that resemble the claim. The relevance model reads it with each of these lines alone, and with
+other lines of the paper.
 """
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,22 +20,25 @@ from typing import Any, NamedTuple
 
 from research.evaluation.claims import Pair, bad_line, read_json_lines
 from research.training.data import PairData
-from research.training.loop import labelled
+from research.training.loop import Example, labelled
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.index.formats.records import document_of, records_of
 from retrieval.system.files import digest_of
 from retrieval.text.context import context_of, evidence_set_text, evidence_text, passage_of
 from retrieval.text.sentence_splitter import SentenceSplitter
-from retrieval.types import LABELS, Document, Label, Sentence
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Document, Label, Sentence
 
 _WORD = re.compile(r"\w+")
-
+_OF_ALL = re.compile(
+    r"\b(?:all|every|each|only|no|none|nobody|never|nowhere|most|least|\w+est)\b", re.IGNORECASE
+)
 
 PAPERS = Path(__file__).resolve().parents[1] / "datasets" / "papers"
 TRAIN, HELD_OUT = PAPERS / "train.jsonl", PAPERS / "held-out.jsonl"
 _NAME = "research/datasets/papers/"
 LONGEST = 800  # characters of claim and evidence; models read 160 tokens or 192
+_MOST_ALIKE = 4
 
 
 def load_papers() -> PairData:
@@ -77,7 +82,7 @@ def paper_pairs(path: Path) -> Iterator[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A claim with the sentences of its paper, as the relevance model reads them.
+    """A claim with the sentences of its paper, as they are read.
 
     ``paper``: the number of the paper's line. ``gold``: the sentences of the claim's lines.
     """
@@ -93,9 +98,35 @@ def paper_claims(path: Path) -> Iterator[PaperClaim]:
     """Yield each claim with the sentences of its paper; raises as ``paper_pairs``."""
     for paper, claim, documents, found in _claims_of(path):
         gold = tuple(evidence_text(*_as_read(d, s)) for d, s in found)
+        settling = [sentence.text for _, sentence in found]
         everything = (evidence_text(*_as_read(d, s)) for d in documents for s in d.sentences)
-        others = tuple(text for text in everything if text not in gold)
+        # A sentence may be read with the one before it.
+        others = tuple(one for one in everything if not any(text in one for text in settling))
         yield PaperClaim(claim["claim"], claim["label"], paper, gold, others)
+
+
+def paper_sentences(path: Path) -> Iterator[list[tuple[str, str]]]:
+    """Yield the sentences of each paper with their headings, as they are read."""
+    papers = {one.paper: one.documents for one in _claims_of(path)}
+    for documents in papers.values():
+        yield [_as_read(d, s) for d in documents for s in d.sentences]
+
+
+def beside_examples(claims: Iterable[PaperClaim], seed: int) -> list[Example]:
+    """Return each decided claim with another sentence of its paper, which does not settle it.
+
+    It is drawn from the ``_MOST_ALIKE`` with the most words of the claim: other rows of a table,
+    for example, which a search reads too. What refutes a claim about all or none may be in any
+    sentence, so such claims are left out.
+    """
+    chance, examples = random.Random(seed), list[Example]()
+    for claim in claims:
+        said = set(_WORD.findall(claim.text.casefold()))
+        near = sorted(claim.others, key=lambda text: -len(said & {*_WORD.findall(text.casefold())}))
+        if near and claim.label != NOT_ENOUGH_INFO and not _OF_ALL.search(claim.text):
+            other = chance.choice(near[:_MOST_ALIKE])
+            examples.append(labelled(claim.text, other, NOT_ENOUGH_INFO))
+    return [example for example in examples if example.length <= LONGEST]
 
 
 class _Settled(NamedTuple):

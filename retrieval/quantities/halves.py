@@ -163,7 +163,7 @@ _ALSO = re.compile(r"\b(?:already|only|still) ")
 _PRONOUN = re.compile(r"(?:(?P<one>he|she|it|they)|(?P<own>his|her|its|their))\b", re.IGNORECASE)
 _OF_MANY = re.compile(
     r"\b(?:no|not|none|nobody|never|neither|nor|any|anybody|anyone|every|all|most|other|named|there"
-    r"|that|him)\b|n't\b",
+    r"|that|him)\b|n't\b|[{}]",
     re.IGNORECASE,
 )
 

@@ -6,8 +6,9 @@ evidence, many of them contrastive, half of the everyday claims, FEVER's claims 
 rule. ``retrieved``: the same again, all everyday claims, and sentences that settle nothing and that
 the verifier of the previous phase misreads. ``misread``: the same with other draws; its moving
 average is kept. All three read texts that assert a claim or only mention it, and claims composed of
-two pages. Then ``meaning``, short enough for two cores: pairs about meaning, and a part of every
-other kind, so that nothing is forgotten. It can also start from a trained verifier.
+two pages. Then two phases that are short enough for two cores, each with a part of every other
+kind, so that nothing is forgotten: ``meaning``, pairs about meaning, and ``papers``, people's own
+papers and rows of their tables. The last one can also start from a trained verifier.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from research.training.loop import (
     train,
 )
 from research.training.networks.encoders import add_delta, packaged_verifier, pair_tokenizer
-from research.training.papers import load_papers
+from research.training.papers import TRAIN, beside_examples, load_papers, paper_claims
 from research.training.relevance import reading_examples
 from research.training.verifier.by_rule import made_by_rule
 from research.training.verifier.calibration import fitted_scaling
@@ -50,6 +51,7 @@ from research.training.verifier.retrieved import (
     misread_examples,
     retrieved_examples,
 )
+from research.training.verifier.rows import row_examples
 from retrieval.models.packaged import mpnet_folder
 from retrieval.models.shipped import verifier
 from retrieval.models.trained_model import read_config
@@ -68,7 +70,8 @@ class Mix:
     settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
     that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: the most
     texts that assert or only mention a claim. ``meaning``: of pairs about meaning. ``papers``: of
-    readings of people's own papers.
+    readings of people's own papers. ``beside``: of other sentences of these papers. ``rows``: of
+    rows of their tables.
     """
 
     pairs: Mapping[str, int]
@@ -81,12 +84,16 @@ class Mix:
     assertions: int = 0
     meaning: int = 0
     papers: int = 0
+    beside: int = 0
+    rows: int = 0
 
     @property
     def described(self) -> str:
         """Its description in a card, with the files of this folder that make each kind."""
         kinds = (
             (self.papers, f"{self.papers} readings of people's own papers", "../papers"),
+            (self.beside, f"{self.beside} sentences beside these", "../papers"),
+            (self.rows, f"{self.rows} readings of rows of their tables", "rows"),
             (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),
             (
                 self.assertions,
@@ -120,6 +127,8 @@ class Sources:
     assertions: AssertionData
     meaning: PairData
     papers: PairData
+    beside: list[Example]
+    rows: list[Example]
 
     def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
         """Return public pairs, drawn by ``seed``, at most so many of each source."""
@@ -179,6 +188,8 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     examples += _drawn(sources.assertions.examples, mix.assertions, chance)
     examples += _drawn(sources.meaning.examples, mix.meaning, chance)
     examples += _drawn(sources.papers.examples, mix.papers, chance)
+    examples += _drawn(sources.beside, mix.beside, chance)
+    examples += _drawn(sources.rows, mix.rows, chance)
     return resurfaced([*examples, *sources.pair_examples(seed, mix.pairs)], chance)
 
 
@@ -264,12 +275,14 @@ PHASES: Mapping[str, tuple[Hyperparameters, Mix]] = {
             seed=5,
         ),
         Mix(
-            {source: quota // 10 for source, quota in _FEW.items()},
-            everyday=200,
-            fever=300,
-            assertions=300,
-            meaning=700,
-            papers=4_000,
+            {source: quota // 20 for source, quota in _FEW.items()},
+            everyday=120,
+            fever=200,
+            assertions=200,
+            meaning=500,
+            papers=4_800,
+            beside=1_400,
+            rows=1_500,
         ),
     ),
 }
@@ -303,6 +316,8 @@ def train_verifier(
         assertions=load_assertions(data_folder),
         meaning=load_meaning(data_folder, everyday.pool),
         papers=load_papers(),
+        beside=beside_examples(paper_claims(TRAIN), _START.seed),
+        rows=row_examples(TRAIN, _START.seed),
     )
     dev = DevReadings.of(
         data_folder / "pairs",

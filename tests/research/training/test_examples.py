@@ -129,6 +129,8 @@ def of_the_verifier(
         assertions=AssertionData([rumour], FRAMES, [], {}),
         meaning=PairData([rumour, rumour], [], {}, ""),
         papers=PairData([], [], {}, ""),
+        beside=[],
+        rows=[],
     )
     most = dict.fromkeys(("everyday", "fever", "misread", "by_rule", "composed", "assertions"), 50)
     return mixed_examples(sources, Mix({"vitaminc": 2}, **most, meaning=2), 0, classify)

@@ -18,7 +18,7 @@ from research.training.compositions import Composition
 from research.training.contrast import Contrast
 from research.training.data import EverydayData
 from research.training.loop import Example, labelled
-from research.training.papers import PaperClaim, paper_claims
+from research.training.papers import PaperClaim, beside_examples, paper_claims
 from research.training.relevance import (
     distilled,
     paper_examples,
@@ -44,6 +44,7 @@ from research.training.verifier.retrieved import (
     misread_examples,
     retrieved_examples,
 )
+from research.training.verifier.rows import row_examples
 from research.training.verifier.train import Mix
 from retrieval.checkable.kind_rules import WEIGHTS, read_model
 from retrieval.errors import BadSource
@@ -305,3 +306,41 @@ def test_the_relevance_model_reads_the_lines_of_a_claim_and_other_lines_of_paper
     better |= {f"mill : It is {number}." for number in range(5)}
     third = PaperClaim("Rowan built it.", SUPPORTS, 3, (rowan,), tuple(sorted(better)))
     assert paper_figures(opinions, [third, claims[2]])["paper_gold_in_first_five"] == 50.0
+
+
+def test_the_verifier_reads_a_decided_claim_with_a_line_that_resembles_its_own() -> None:
+    rows = tuple(f"Mill: {name}, Sails: 6" for name in ("Elm", "Ash", "Fir", "Yew"))
+    mills = (*rows, "The land was sold.", "Rents rose.")
+    claims = [
+        PaperClaim(f"Mill {name} has {sails} sails.", label, 1, ("Mill: Oster, Sails: 6",), mills)
+        for name, sails, label in (("Oster", 6, SUPPORTS), ("Oak", 6, NOT_ENOUGH_INFO))
+    ]
+    drawn = [one for seed in range(40) for one in beside_examples(claims, seed)]
+    assert {one.evidence for one in drawn} == set(rows)
+    assert {(one.claim, label_of(one)) for one in drawn} == {
+        ("Mill Oster has 6 sails.", NOT_ENOUGH_INFO)
+    }
+    alone = PaperClaim("Oster has six sails.", REFUTES, 1, ("Mill: Oster, Sails: 4",), ())
+    assert beside_examples([alone], 0) == []
+
+
+def test_a_verifier_reads_rows_with_what_their_cells_say_and_with_the_opposite(
+    tmp_path: Path,
+) -> None:
+    table = 'Offence,2022,2023\nFraud,688,"1,790"\nTheft,90,80\n'
+    claim = {"claim": "Fraud rose.", "label": SUPPORTS, "where": ["Fraud"]}
+    write_json_lines(tmp_path / "a", {"name": "crime.csv", "text": table, "claims": [claim]})
+    labels = defaultdict(set)
+    for example in (one for seed in range(60) for one in row_examples(tmp_path / "a", seed)):
+        labels[example.claim].add((label_of(example), example.evidence))
+    fraud, theft = "Offence: Fraud, 2022: 688, 2023: 1,790.", "Offence: Theft, 2022: 90, 2023: 80."
+    assert labels["Fraud was 1,790 in 2023."] == {(SUPPORTS, f"crime : {fraud}")}
+    # The figures of another column, and of another row.
+    assert labels["Fraud was 688 in 2023."] == {(REFUTES, f"crime : {fraud}")}
+    assert labels["Fraud was 80 in 2023."] == {(REFUTES, f"crime : {fraud}")}
+    assert labels["Fraud rose from 2022 to 2023."] == {(SUPPORTS, f"crime : {fraud}")}
+    assert labels["Theft rose from 2022 to 2023."] == {(REFUTES, f"crime : {theft}")}
+    assert labels["Theft down 2023 compared with 2022"] == {(SUPPORTS, f"crime : {theft}")}
+    both = f"crime : {theft} [SEP] crime : {fraud}"
+    assert labels["2023 lower for Theft than for Fraud"] == {(SUPPORTS, both)}
+    assert labels["2023 higher for Theft than for Fraud"] == {(REFUTES, both)}
