@@ -25,32 +25,32 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _INVERSE = re.compile(r"rank|place|position|grade|mark|loss|deficit|debt|\bor\b", re.IGNORECASE)
 _MOST_OF_A_ROW = 4  # cells that claims are made of
 
-_LOOK_UP = (
+_LOOK_UP: tuple[str, ...] = (
     "{Name}: the {head} was {value}.",
     "The {head} of {name} is {value}.",
     "For {name}, {value} is given as {head}.",
     "{name} {head} {value}",
     "{value} {head} {name}",
 )
-_LOOK_UP_IN_YEAR = (
+_LOOK_UP_IN_YEAR: tuple[str, ...] = (
     "{Name} had {value} in {year}.",
     "In {year}, {name} stood at {value}.",
     "{Name} was {value} in {year}.",
     "{name} {year} {value}",
 )
-_CHANGES = (
+_CHANGES: tuple[tuple[str, str], ...] = (
     ("{What} rose from {then} to {now}.", "{What} fell from {then} to {now}."),
     ("{What} was higher in {now} than in {then}.", "{What} was lower in {now} than in {then}."),
     ("{what} more in {now} than {then}", "{what} less in {now} than {then}"),
     ("{What} went up between {then} and {now}.", "{What} went down between {then} and {now}."),
     ("{what} up {now} compared with {then}", "{what} down {now} compared with {then}"),
 )
-_ROWS = (
+_ROWS: tuple[tuple[str, str], ...] = (
     ("{Name} has more {head} than {other}.", "{Name} has less {head} than {other}."),
     ("{head} higher for {name} than for {other}", "{head} lower for {name} than for {other}"),
     ("{Name} is above {other} in {head}.", "{Name} is below {other} in {head}."),
 )
-_ROWS_IN_YEAR = (
+_ROWS_IN_YEAR: tuple[tuple[str, str], ...] = (
     ("{Name} had more than {other} in {head}.", "{Name} had less than {other} in {head}."),
     ("{head} higher for {name} than for {other}", "{head} lower for {name} than for {other}"),
     ("In {head}, {name} was above {other}.", "In {head}, {name} was below {other}."),
