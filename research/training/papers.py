@@ -14,6 +14,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -138,7 +139,12 @@ class _Settled(NamedTuple):
     found: list[tuple[Document, Sentence]]
 
 
-def _claims_of(path: Path) -> Iterator[_Settled]:
+@lru_cache(maxsize=2)  # training reads each file for several kinds of examples
+def _claims_of(path: Path) -> tuple[_Settled, ...]:
+    return tuple(_read_claims(path))
+
+
+def _read_claims(path: Path) -> Iterator[_Settled]:
     records = list(read_json_lines(path, ("name", "text")))
     with TemporaryDirectory() as folder:
         for number, record in records:

@@ -65,9 +65,14 @@ class Row:
     figures: dict[str, str]
     read: tuple[str, str]
 
-    def more(self, head: str, other: Row, others: str) -> float:
-        """Return by how much its figure is above that of a row; 0 if they do not compare."""
-        one, two = _FIGURE.fullmatch(self.figures[head]), _FIGURE.fullmatch(other.figures[others])
+    def more(self, head: str, other: Row, other_head: str) -> float:
+        """Return by how much a figure is above one of a row; 0 if they cannot be compared.
+
+        That is so with different units, and with ranks and losses, where more may be the smaller
+        number.
+        """
+        one = _FIGURE.fullmatch(self.figures[head])
+        two = _FIGURE.fullmatch(other.figures[other_head])
         assert one is not None
         assert two is not None
         inverse = _INVERSE.search(f"{head} {self.name} {one['unit']}")

@@ -92,7 +92,7 @@ class Mix:
         """Its description in a card, with the files of this folder that make each kind."""
         kinds = (
             (self.papers, f"{self.papers} readings of people's own papers", "../papers"),
-            (self.beside, f"{self.beside} sentences beside these", "../papers"),
+            (self.beside, f"{self.beside} other sentences of these papers", "../papers"),
             (self.rows, f"{self.rows} readings of rows of their tables", "rows"),
             (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),
             (
