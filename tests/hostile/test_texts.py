@@ -414,7 +414,7 @@ MANY = 100_000
         (comparison._BRACKETS, " " * MANY),
     ],
 )
-def test_many_repetitions_take_less_than_a_second(expression: re.Pattern[str], text: str) -> None:
-    with quickly(1):
+def test_many_repetitions_take_no_minutes(expression: re.Pattern[str], text: str) -> None:
+    with quickly(5):
         expression.sub("", text)
         expression.fullmatch(text)

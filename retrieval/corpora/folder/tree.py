@@ -59,8 +59,8 @@ _UNNUMBERED = re.compile(r"list-style[^;]*:[^;]*none", re.I)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 # Each begins after a bracket, so that nothing is looked at twice.
 _RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
-# @media and the like.
-_NESTED = re.compile(r"@[^{};]{0,1000}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]{0,1000};")
+# @media and the like. The limit keeps a sheet of many @ from taking seconds.
+_NESTED = re.compile(r"@[^{};]{0,200}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]{0,200};")
 _ALONE = re.compile(r"[\w-]*([.#][\w-]+)")
 _NAMED = re.compile(r"[.#][A-Za-z_-][\w-]*")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
