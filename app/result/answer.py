@@ -52,7 +52,8 @@ FIXED = (
     *_NOT_ALL.values(),
     *(_NOT_SETTLED, _SAYS_NOTHING, _SAYS_NOT, _WHEN, _WHERE, "the evidence", "not", "and"),
     *("fits", "does not fit", "which is", "occurs in none of the texts that were searched"),
-    *("occur in none of the texts that were searched", "No text that was found is about it"),
+    "occur in none of the texts that were searched",
+    "No text that was found supports or refutes it",
 )
 """All words of answers that are neither the claim's nor the evidence's."""
 
@@ -321,7 +322,7 @@ def _nearest(
         if item.selected and _is_about(result, item.title):
             shown = _shown(result, number, None)
             return shown, _lacks(result, shown)
-    return None, (_fixed("No text that was found is about it."),)
+    return None, (_fixed("No text that was found supports or refutes it."),)
 
 
 def _is_about(result: ClaimResult, title: str) -> bool:

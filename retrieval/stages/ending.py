@@ -235,15 +235,18 @@ def _absent(
     """Yield the names that no text contains, in the order of the claim.
 
     A name is absent if one of its words is. The name of the subject is so too if its words
-    occur only apart, and no sentence that was read is about it.
+    occur only apart, and no sentence that was read is about it. A name in the heading of a document
+    that was read is not absent: the store searches texts and whole titles only.
     """
+    headings = [stems_in(ranked.document.heading) for ranked in state.documents]
     words = [token for token in state.parsed if _may_be_absent(token, about)]
     in_corpus = dict(zip(words, _in_corpus(store, [[token] for token in words]), strict=True))
     elsewhere = not subject.is_of(state.evidence)
     for name in _names(words):
         apart = elsewhere and name[0].idx in about
         doubtful = apart or not all(in_corpus[token] for token in name)
-        if doubtful and not any(_in_corpus(store, [name])):
+        headed = any({stem(token.text) for token in name} <= heading for heading in headings)
+        if doubtful and not headed and not any(_in_corpus(store, [name])):
             yield name[0].idx, name[-1].idx + len(name[-1])
 
 

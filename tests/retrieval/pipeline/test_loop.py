@@ -395,6 +395,10 @@ def test_a_name_that_no_document_contains_is_absent(
 def test_what_the_claim_is_about_is_neither_absent_nor_open(parser: EnglishParser) -> None:
     # A longer form of a name is not absent if a sentence is about it.
     assert why_open(parser, "Ida Varnby Holm is a mayor.", MAYOR)[0] == []
+    # Nor is one that only the heading of a paper has.
+    form = ranked("Interests of Ulf Brenk", "It has an address.")
+    assert why_open(parser, "Ulf Brenk owns land.", documents=(form,))[0] == []
+    assert why_open(parser, "Ulf Brenk owns land.")[0] == ["Ulf Brenk"]
     # Without a proof the words that no sentence has count.
     spans = (types.Span("Ida Holm", 0, 8, "entity"), types.Span("bees", 15, 19, "noun chunk"))
     assert why_open(parser, "Ida Holm keeps bees.", MAYOR, spans=spans)[1] == ["bees"]
