@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import chain, groupby, pairwise, takewhile
+from itertools import chain, groupby, pairwise, takewhile, zip_longest
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -22,7 +22,7 @@ from retrieval.corpora.corpus import EMPTY_BOX
 from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import FileText, Unread, Unreadable
 from retrieval.corpora.folder.running_text import goes_on, with_line, words_in
-from retrieval.corpora.folder.tables import Cell, row_sentences, tables_in
+from retrieval.corpora.folder.tables import Cell, is_period, row_sentences, tables_in
 from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.passages import (
     Block,
@@ -78,6 +78,7 @@ _WHOLE_PART = r"(?:[€$£] ?)?[-+−]?(?:\d+|\d{1,3}(?:[. ]\d{3})+)"  # noqa: R
 _COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?")
 _COMMA_OR_NONE = re.compile(rf"{_WHOLE_PART}(?:,\d+)?(?: ?[%€$£])?")
 _POINT = re.compile(r"(?:[€$£] ?)?[-+−]?[\d, ]*\d\.\d{1,2}(?: ?[%€$£])?")  # noqa: RUF001
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
 _REMARK = re.compile(r"\s*#+\s+(?=[^\W\d_])")
 _ENGLISH = str.maketrans(",.", ".,")
 # Of what is said at which time, and planned for which.
@@ -323,9 +324,14 @@ def _rows_of_file(text: str, separator: str | None) -> FileText:
 def _with_whole_remarks(rows: list[list[str]], separator: str) -> Iterator[list[str]]:
     """Yield rows; a line such as "# as of May; revised" is one cell, and a title above the table.
 
-    It has other numbers of cells than the table; "#" alone may name a column.
+    So is a line of prose with separators in it: spaces follow them, which is so in no row. It has
+    other numbers of cells than the table; "#" alone may name a column.
     """
-    is_remark = [bool(row and _REMARK.match(row[0])) for row in rows]
+    widest = max(map(len, rows), default=0)
+    spaced = any(map(_is_prose, (row for row in rows if len(row) == widest)))
+    is_remark = [
+        bool(row and (_REMARK.match(row[0]) or (_is_prose(row) and not spaced))) for row in rows
+    ]
     table = [row for row, is_one in zip(rows, is_remark, strict=True) if row and not is_one]
     widest, is_above = max(map(len, table), default=0), True
     for row, is_one in zip(rows, is_remark, strict=True):
@@ -337,12 +343,33 @@ def _with_whole_remarks(rows: list[list[str]], separator: str) -> Iterator[list[
             yield row
 
 
+def _is_prose(row: list[str]) -> bool:
+    return len(row) > 1 and all(cell.startswith(" ") for cell in row[1:])
+
+
 def _with_points(rows: list[list[Cell]]) -> list[list[Cell]]:
     """Write the figures of a table with decimal commas as English does: "1.234,5" is 1,234.5."""
     texts = [cell.text for row in rows for cell in row]
-    if not any(map(_COMMA.fullmatch, texts)) or any(map(_POINT.fullmatch, texts)):
+    marked = any(map(_COMMA.fullmatch, texts)) or _has_points(rows)
+    if not marked or any(map(_POINT.fullmatch, texts)):
         return rows
     return [[Cell(_in_english(cell.text)) for cell in row] for row in rows]
+
+
+def _has_points(rows: list[list[Cell]]) -> bool:
+    """Return whether points part thousands: columns of whole numbers have "1.120" and "402"."""
+    columns = (
+        [c.text for c in column if c and c.text[:1].isdigit() and not is_period(c.text)]
+        for column in zip_longest(*rows)
+    )
+    parted = [figures for figures in columns if any(map(_GROUPED.fullmatch, figures))]
+    figures = list(chain.from_iterable(parted))
+    whole = [figure for figure in figures if not _GROUPED.fullmatch(figure)]
+    return (
+        len(figures) > len(whole) + 1
+        and all(figure.isdigit() and len(figure) < 4 for figure in whole)
+        and all(any(len(figure) == 3 for figure in column) for column in parted)
+    )
 
 
 def _in_english(text: str) -> str:

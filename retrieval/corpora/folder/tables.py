@@ -42,7 +42,8 @@ _IN_BRACKETS = re.compile(r"[(\[]([^()\[\];]{1,60})(?:;[^()\[\]]*)?[)\]]")
 _SAID_IN = re.compile(
     r"\b(?:amounts|figures|values|sums)(?: are)? in ([^,;.:()]{1,40}?)(?=[,;.:)]| unless\b)", re.I
 )
-_LAST_WORD = re.compile(r"_((?:thousand|million|billion)s?)$")  # "homes_thousand"
+_LAST_WORD = re.compile(r"_((?:thousand|million|billion)s?(?: [a-z]{3})?)$")  # "homes_thousand"
+_K_OF_MONEY = re.compile(r"_k(eur|usd|gbp|chf)$", re.IGNORECASE)  # "2024_keur"
 _ALL = re.compile(r"\A(.+)\Z")
 _AFTER_IN = re.compile(r"(?:\b[Ii]n|,|:)\s([^,:()]{1,40})$")
 _MONEY = r"(?:US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF|(?-i:[A-Z]{3}))"
@@ -77,7 +78,8 @@ _OTHER_UNIT = re.compile(
     r"|^(?:(?!(?:and|for|of|to|with) )[\w-]+ ){0,3}(?:employees|headcount|workers|inhabitants"
     r"|population|members|passengers|visitors)"
     r"(?=\W*$| ?[,(]| (?:as|at|by|in|of|on|who|with)\b)"
-    r"|\((?!(?:thousand|million|billion|net|gross|deficit|loss|revised|actual)s?\))"
+    r"|\((?!(?:thousand|million|billion|net|gross|deficit|loss|revised|actual|plan(?:ned)?"
+    r"|budget(?:ed)?|forecast|estimated?|provisional|preliminary|draft|target)s?\))"
     r"(?-i:(?:in |sq )?[a-z]{1,12}[²³.]?|FTE|[kMG]Wh?|°C)\)$",
     re.IGNORECASE,
 )
@@ -139,7 +141,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     stands above the table, is written after each figure that has none: "in thousand euros".
     """
     whole = grid = _filled(rows)
-    titles = [row[0].text for row in takewhile(_only, grid)]
+    titles = _titles(grid)
     if titles and _heads(grid[len(titles) :]):
         yield from (_ended(title) for title in titles if not _is_name_of_rows(title))
         grid = grid[len(titles) :]
@@ -193,6 +195,18 @@ def _with_sections(grid: list[list[Cell]]) -> list[list[Cell]]:
     return grid
 
 
+def _titles(grid: list[list[Cell]]) -> list[str]:
+    """Return the rows of one cell at the begin, and one of two cells above four names or more."""
+    titles = [row[0].text for row in takewhile(_only, grid)]
+    first, *below = grid[len(titles) :] or [[]]
+    texts = [cell.text for cell in first if cell.text]
+    if len(texts) == 2 and texts == [cell.text for cell in first[:2]] and below:
+        is_full = len(below[0]) > 3 and all(cell.text for cell in below[0])
+        if is_full and _heads(below) == 1:
+            titles.append(", ".join(texts))
+    return titles
+
+
 def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
     """Return the first rows of a table that name its columns, none if they are values."""
     grid = _filled(rows)
@@ -241,7 +255,7 @@ def _of_rows(
         elif alone and at < last and begins and _is_name_of_rows(alone):
             nested = over_all and at and _alone(grid[at - 1])
             groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
-        elif alone and (over_all or (at >= last and not _is_name_of_rows(alone))):
+        elif alone and (over_all or not _is_name_of_rows(alone) or _ends_table(alone, at >= last)):
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
@@ -295,6 +309,11 @@ def _only(row: list[Cell]) -> str:
 def _is_name_of_rows(text: str) -> bool:
     """Return whether a row of one cell is a heading, and no sentence or note."""
     return len(text) <= _LONGEST and not text.endswith(_ENDS) and not _NOTE.match(text)
+
+
+def _ends_table(text: str, is_below: bool) -> bool:
+    """Return whether a row of one cell, below those of several, is too long to be a name."""
+    return is_below and text.count(" ") > 2
 
 
 def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[list[str]]]:
@@ -380,7 +399,7 @@ def _on_column(name: str, text: str) -> str:
 
 
 def _in_words(text: str) -> str:
-    return _IN_1000.sub(r"in \1\2 thousand", text)
+    return _K_OF_MONEY.sub(r"_thousand \1", _IN_1000.sub(r"in \1\2 thousand", text))
 
 
 def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
@@ -538,7 +557,10 @@ def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
 
 
 def _are_names(row: list[Cell], values: list[list[str]]) -> bool:
-    names = all(_is_a_name(cell.text, below) for cell, below in zip(row, values, strict=False))
+    # "Prices (2020 = 100) | 2024 | 2025" above names and figures
+    first = int(len(row) > 2 and all(is_period(cell.text) for cell in row[1:]))
+    pairs = zip(row[first:], values[first:], strict=False)
+    names = all(_is_a_name(cell.text, below) for cell, below in pairs)
     return names and sum(not cell.text for cell in row) < len(row) - 1
 
 
