@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.boxes import apart, with_boxes
@@ -25,12 +25,25 @@ _LONGEST_LEAD = 200  # characters of what introduces a list: "The policy does no
 # A passage may end with a paragraph from this part of its size on.
 _FULL_ENOUGH = 0.6
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
-_NUMBER = re.compile(r"\d\.$")
+_UNCLEAR_END = re.compile(r"\b(?:\d+|[Nn]o|\w)\.$")  # "2021: 2.", "a tie is a no."
+_UNCLEAR_BEGIN = re.compile(r"[\da-z]")  # "1902: 3.", "from 1902: 4."
 _OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?=\s\S)")  # a number that is no sentence
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
 _LONGEST_ROW = 500  # characters; a longer one holds texts
+_LONGEST_LABELLED = 160
+# A label, a question or a quotation, without which what follows says something else: "3. Lifts. We
+# no longer run them.", "“It is sold.” Not yet."
+_LABEL = re.compile(
+    r"(?:[A-Z]?\d{1,3}[.)] |[A-Z][.:] |[–-] )?"  # noqa: RUF001
+    r"(?:(?![^.]*\b(?:is|are|was|were|has|have|had|will|can|may|must)\b)(?:\S+ ){0,3}[^\s.]{2,}\."
+    r"|[^.!?]{1,100}\?|[\"“][^\"”]{1,100}[\"”])"
+    r" (?=[^\Wa-z]|[\"“–-])"  # noqa: RUF001
+)
 LONGEST_HEADING = 80  # characters of a heading
+_LONGEST_TITLE = 120
+_LEAST_NAMED = 2  # spaces before a colon in a title
+_ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in)\b", re.I)
 _FIRST = re.compile(r"(?:§+ ?)?[^\W_a-z]")  # a capital letter or a digit, not the bullet of an item
 _WORD = re.compile(r"[^\W\d_]{2,}")
 APPENDICES = {  # of articles in wikis; what is short in them says nothing
@@ -38,7 +51,13 @@ APPENDICES = {  # of articles in wikis; what is short in them says nothing
     "See also",
 }
 BULLET = re.compile(r"[•▪◦‣●■*+–-]\s+")  # noqa: RUF001 - the dash of a list is meant
-_CAPTION = re.compile(r"(?:Table|Tab\.|Figure|Fig\.|Exhibit|Annex) ?\w", re.IGNORECASE)
+# A sentence above a table that says what its figures are: "Rates are per 100,000 residents."
+_ON_FIGURES = re.compile(
+    r"\A(?=.{,120}\Z)[^.]*\b(?:per|in) (?:\w+ )?(?:cent|percent|hundreds?|thousands?|millions?"
+    r"|billions?|tonnes|litres|hectares|euros|dollars|pounds|francs|crowns|\d[\d,]*|person|year"
+    r"|month|pupil)\b",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
 _DECIDED = re.compile(
     r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b",
@@ -128,7 +147,10 @@ def passages(
 
 def _whole(document_id: str, title: str, url: str | None, part: _Part) -> Page:
     """Return a short document; what does not end like a sentence ("2021: 2.") is one."""
-    plain = all(ends_sentence(text) and not _NUMBER.search(text) for text in part.paragraphs[:-1])
+    plain = all(
+        ends_sentence(text) and not (_UNCLEAR_END.search(text) or _UNCLEAR_BEGIN.match(after))
+        for text, after in pairwise(part.paragraphs)
+    )
     if plain and not any(part.whole) and not any(map(_OF_ITEM.match, part.paragraphs)):
         return Page(document_id, title, url, " ".join(part.paragraphs), date=part.date)
     sentences = tuple(chain.from_iterable(_sentences(part)))
@@ -155,7 +177,8 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
             is_row = block.kind == "row" and len(text) <= _LONGEST_ROW
             part.paragraphs.append(text)
             answers = TICKED_BOX in text[1:]  # "Rent? ☒ no"
-            part.whole.append(is_row or answers or text.startswith(EMPTY_BOX))
+            labelled = len(text) <= _LONGEST_LABELLED and _LABEL.match(text)
+            part.whole.append(bool(is_row or answers or text.startswith(EMPTY_BOX) or labelled))
     if part is not None:
         yield part
 
@@ -185,7 +208,7 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def _introduces(lead: str, is_row: bool) -> bool:
-    is_caption = is_row and _CAPTION.match(lead) and not _NO_HEADING.search(lead)
+    is_caption = is_row and (_ON_FIGURES.search(lead) or not _NO_HEADING.search(lead))
     begins = lead.endswith((":", "?")) or may_be_heading(lead) or is_caption
     return bool(begins) and len(lead) <= _LONGEST_LEAD
 
@@ -264,6 +287,17 @@ def may_be_heading(line: str) -> bool:
         and not (_NO_HEADING.search(line) or _SENTENCES.search(line))
         and (":" not in _BRACKETS.sub("", line) or _NUMBERED.match(line))
     )
+
+
+def may_be_title(line: str) -> bool:
+    """Return whether the first paragraph looks like the title of a text, which may have a colon.
+
+    "Blood service of Oster: report for May", but not "Present: Ann Lee".
+    """
+    label, colon, _ = line.partition(":")
+    named = label.count(" ") >= _LEAST_NAMED if colon else len(_WORD.findall(line)) > 1
+    says = _NO_HEADING.search(line) or _SENTENCES.search(line) or _ON_IT.match(line)
+    return bool(len(line) <= _LONGEST_TITLE and _FIRST.match(line) and named and not says)
 
 
 def may_be_bold_heading(line: str) -> bool:

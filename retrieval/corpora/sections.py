@@ -68,6 +68,7 @@ def _lines_of(paragraphs: Sequence[str], left_out: Set[str]) -> list[_Line]:
             continue
         above = lines[-1] if lines else _Line()
         is_apart = no_blank or not before or ends_sentence(before) or above.may_name
+        is_apart = is_apart or (text.isupper() and not before.isupper())
         names = is_apart and may_be_heading(text) and text not in left_out
         line = _Line(text, not before, names, series=series_of(text))
         lines.append(replace(line, begins=_begins(line, above)))
@@ -83,22 +84,28 @@ def _pairs(lines: Sequence[_Line]) -> list[tuple[_Line, _Line]]:
 def _begins(line: _Line, above: _Line) -> bool:
     is_field = _FIELD.match(line.text) and (above.series or above.text.isupper())
     has_box = EMPTY_BOX in line.text or TICKED_BOX in line.text
-    return has_box or _is_text(line.text) or line.is_item or bool(is_field)
+    in_capitals = above.text.isupper() and not line.text.isupper()
+    return has_box or _is_text(line.text) or line.is_item or bool(is_field) or in_capitals
 
 
 def _is_text(line: str) -> bool:
     return len(line) > LONGEST_HEADING or ends_sentence(line)
 
 
-def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> list[Block]:
-    """Return the paragraphs of a text, each with the headings above it.
+def sections(
+    paragraphs: Sequence[str], left_out: Set[str] = frozenset(), headed: bool = True
+) -> list[Block]:
+    """Return the paragraphs of a text, each with the headings above it, if it is ``headed``.
 
     The anchor is the heading as wikis write it in addresses; other sites ignore it. Of the sections
     that ``left_out`` names, such as the references of a wiki, only texts are read.
     """
     lines = _lines_of(paragraphs, left_out)
-    headed = {one.series for one, after in _pairs(lines) if one.may_name and after.begins} - {""}
-    place = _Place(left_out, headed, any(line.text.startswith("+ ") for line in lines))
+    lines = lines if headed else [replace(line, may_name=False) for line in lines]
+    of_headings = {one.series for one, after in _pairs(lines) if one.may_name and after.begins} - {
+        ""
+    }
+    place = _Place(left_out, of_headings, any(line.text.startswith("+ ") for line in lines))
     around = [_Line(), *lines, _Line(), _Line()]
     for at, line in enumerate(lines):
         place.read(line, around[at], (around[at + 2], around[at + 3]))
@@ -160,7 +167,8 @@ class _Place:
     def _add(self, line: _Line) -> None:
         bullet = None if self._has_signs else BULLET.match(line.text)
         text = line.text[bullet.end() :] if bullet else line.text
-        is_item = line.is_item or (self._listed and len(line.text) <= LONGEST_HEADING)
+        is_short = len(line.text) <= LONGEST_HEADING or bool(line.series)
+        is_item = line.is_item or (self._listed and is_short)
         leads = line.text.endswith(":")
         self._listed = leads or is_item
         if _is_text(line.text) or self._left_out.isdisjoint(self._section):

@@ -35,6 +35,7 @@ from retrieval.corpora.folder.plain_text import lines_of
 from retrieval.corpora.folder.tables import in_order
 from retrieval.corpora.folder.tree import in_sections, shown
 from retrieval.corpora.passages import Block
+from retrieval.corpora.sections import sections
 
 _LONGEST_SIGNATURE = 10  # lines
 _QUOTED = "Quoted mail"  # a heading
@@ -134,7 +135,8 @@ class _Mail:
         self.unread: list[Unread] = []
         self._day = _day(message)
         sender = str(message["from"] or "")  # "Clerk, Pell Council <c@pell.org>" is no list
-        name = in_order(clean(parseaddr(sender)[0])) or sender.rpartition("<")[0].replace('"', "")
+        name = in_order(clean(parseaddr(sender)[0])) or sender.rpartition("<")[0] or sender
+        name = name.replace('"', "").strip("<>")  # an address alone, or a name without one
         self._read(message, above, (clean(f"From {name}"),) if name else ())
 
     def _add(self, block: Block, section: tuple[str, ...], day: str = "") -> None:
@@ -167,8 +169,9 @@ class _Mail:
             lines = [_without_marks(line) for line in text.replace("\r\n", "\n").split("\n")]
             for said, group in groupby(_spoken(lines), key=itemgetter(0)):
                 section = (*above, *([said] if said else writer))
-                for paragraph in lines_of("\n".join(lines[at][1] for _, at in group)):
-                    self._add(Block(paragraph), section, said)
+                said_in = list(lines_of("\n".join(lines[at][1] for _, at in group)))
+                for block in sections(said_in, headed=False):
+                    self._add(block, (*section, *block.section), said)
         if part.get_content_type() == "multipart/related":
             for inner in part.iter_parts():
                 if inner.get_filename() and not inner.get_content_type().startswith("image/"):

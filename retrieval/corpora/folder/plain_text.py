@@ -28,6 +28,7 @@ from retrieval.corpora.passages import (
     Block,
     ends_sentence,
     may_be_heading,
+    may_be_title,
     without_edit,
 )
 from retrieval.corpora.sections import sections, series_of
@@ -51,6 +52,7 @@ _BOX = re.compile(rf"{_SIGN}|\([xXo ]\)(?!\S)")
 _CHOICE = re.compile(
     rf"(?:^\s*|\s\s)(?:{_SIGN}|\( \)) ?(?!{_SIGN})\S|[^\s\]☐☑☒] (?:\[ \]|[☐☑☒])(?!\S)"
 )
+_SPEECH = re.compile(r"\s*[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?\s+[A-Z][\w.' -]{0,30}:\s")
 _CODE = re.compile(r"\S+[\d\W]*")  # and further numbers after it
 # Dots that lead to a value, but not those of an empty field.
 _LEADERS = re.compile(r"(?<=[^\s.:])\s*(?:\.{5,}|(?: \.){4,}|(?<=\s)\.{4})(?!\.)\s*(?=\S)")
@@ -61,6 +63,7 @@ _CELLS = re.compile(r"(?<=\S)(?<![.!?])(?:\s{2,}|\t)(?=\S)")
 _NARROWEST, _WIDEST = 40, 1000  # characters of a line
 _FULL = 0.85  # the part of its width from which on a line had no room
 _WHOLE = 40  # characters of a paragraph that goes on in the next
+_FEW, _MOST_ROOMY = 3, 0.6  # lines of a list, and the part of them that has room
 # Of Markdown.
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _PART = "\u2029"  # stands where lines are parted; no line has it any more
@@ -123,7 +126,8 @@ def read(path: Path) -> FileText:
         return FileText("", list(map(Block, lines)))
     lines = list(lines_of(text))
     if not lines[1:] or not may_be_heading(lines[0]):
-        return FileText("", sections(lines))
+        titled = bool(lines[1:]) and may_be_title(lines[0])
+        return FileText(lines[0] if titled else "", sections(lines[titled:]))
     head = list(takewhile(bool, lines[1:])) if "" in lines else []
     head = [] if any(ends_sentence(line) or _BEGINS.match(line) for line in head) else head
     below = [*map(Block, head), *sections(lines[1 + len(head) :])]
@@ -212,6 +216,8 @@ def _stretches(lines: list[str]) -> Iterator[tuple[bool, list[str]]]:
 
 
 def _may_be_row(line: str) -> bool:
+    if _SPEECH.match(line):
+        return False
     if _BORDER.fullmatch(line) or _BAR.search(line):
         return bool(_BORDER.fullmatch(line) or _cells(line)[1:])
     led = len(_LEADERS.split(line)) == 2 and not _GAP.search(_LEADERS.split(line)[1])
@@ -243,9 +249,13 @@ def _paragraphs(
     lines: Sequence[str], words: set[str], series: Set[str], is_head: bool
 ) -> Iterator[str]:
     width = _WIDEST if is_head else max(_NARROWEST, *map(len, lines))
+    # Of a list most lines have room, so a small letter does not say that a sentence goes on.
+    longest = max(map(len, lines))
+    roomy = sum(_has_room(line, after, longest) for line, after in pairwise(lines))
+    is_list = len(lines) > _FEW and roomy > _MOST_ROOMY * (len(lines) - 1) and not is_head
     text, last = "", ""
     for line in lines:
-        if text and not _ends(last, line, width, series):
+        if text and not _ends(last, line, width, series, is_list):
             text = with_line(text, line.strip(), words)
         else:
             if text:
@@ -264,19 +274,29 @@ def _written(text: str) -> str:
     return clean(unmarked(text))
 
 
-def _ends(line: str, following: str, width: int, series: Set[str]) -> bool:
-    """Return whether a paragraph ends with a line."""
+def _ends(line: str, following: str, width: int, series: Set[str], is_list: bool = False) -> bool:
+    """Return whether a paragraph ends with a line; ``is_list``: of lines that are no sentences."""
     if _LEADERS.search(line) or (_CHOICE.search(line) and not _BOX.match(line.lstrip())):
         return True
-    following = following.lstrip()
-    is_labelled, grows = _LABELLED.match(following), goes_on(line, following)
+    following = following.strip()
+    # "BANNED ON BOARD" above what is banned, and "Not proved:" above what is not
+    if line.isupper() and may_be_heading(line.strip()) and not following.isupper():
+        return True
+    starts = following.capitalize() if is_list else following
+    is_labelled, grows = _LABELLED.match(following), goes_on(line, starts)
+    if following.endswith(":") and following[:1].isupper() and len(following) <= _WHOLE:
+        return not grows
     begins = bool(_BEGINS.match(following) or (_CHOICE.search(following) and not grows))
     if series_of(following) in series:
         begins = begins or not goes_on(line, _CODE.sub("", following, count=1))
     if begins or (is_labelled and (_LABELLED.match(line.lstrip()) or not grows)):
         return True
-    room = len(line) + 1 + len(following.split(maxsplit=1)[0]) <= _FULL * width
-    return room and not grows
+    return _has_room(line, following, width) and not grows
+
+
+def _has_room(line: str, following: str, width: int) -> bool:
+    """Return whether the first word of the next line had fitted into a line."""
+    return len(line) + 1 + len(following.split(maxsplit=1)[0]) <= _FULL * width
 
 
 def _part_statements(state: StateCore) -> None:

@@ -84,6 +84,8 @@ _OTHER_UNIT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_]+")
+# Of a column of words beside another: "Post", "What was seen", but not "Ann Lee".
+_NAME = re.compile(r"(?:# )?[^\W\d_]+(?: [^\W\d_A-Z]+){0,3}")
 _PART = re.compile(r"[;.]\s(?![^()]*\))")
 _CODE = re.compile(
     r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
@@ -544,6 +546,8 @@ def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
     seconds = (row[1].text for row in below if len(row) == 2)
     kinds = {bool(_NUMBER.match(text)) or not _has_a_word(text) for text in seconds if text}
     is_value = len(first) == 2 and first[1].text[:1].isdigit() and not is_period(first[1].text)
+    names = all(c.text.isupper() or _NAME.fullmatch(c.text) for c in first)
+    is_value = is_value or (kinds == {False} and not names)
     if is_value or (len(first) == 2 and len(kinds) == 2):  # names and their values
         return False
     values = [[row[at].text for row in below if at < len(row)] for at in range(len(first))]

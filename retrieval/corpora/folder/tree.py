@@ -28,7 +28,7 @@ from retrieval.corpora.folder.document import (
 )
 from retrieval.corpora.folder.formula import FORMULA, beside, formula, formula_of_tex
 from retrieval.corpora.folder.tables import Cell, above_table, table_text
-from retrieval.corpora.passages import Block, paragraphs
+from retrieval.corpora.passages import Block, may_be_bold_heading, may_be_title, paragraphs
 from retrieval.corpora.superscripts import BEGIN, END, lowered, unmarked
 
 _HIDES = re.compile(
@@ -141,14 +141,16 @@ class Shown:
     unread: list[Unread] = field(default_factory=list)
 
     def document(self, title: str, saved: str = "", unread: Iterable[Unread] = ()) -> FileText:
-        """Return it as a document; without a title its first heading is the title.
+        """Return it as a document; without a title, a first line that may be one or a heading is.
 
-        One of the lowest level is so only at the very beginning.
+        A heading of the lowest level is so only at the very beginning.
         """
-        first = (one.text for one in self.pieces[:1] if one.level)
-        others = (one.text for one in self.pieces if 0 < one.level < LOWEST)
-        title = title or next(first, "") or next(others, "")
-        blocks = [block for _, block in in_sections(self.pieces, Headings(title))]
+        pieces, first = self.pieces, next(iter(self.pieces), None)
+        named = bool(pieces[1:]) and first and not first.kind and may_be_title(first.text)
+        if first and not title and (first.level or named):
+            title, pieces = first.text, pieces if first.level else pieces[1:]
+        title = title or next((one.text for one in pieces if 0 < one.level < LOWEST), "")
+        blocks = [block for _, block in in_sections(pieces, Headings(title))]
         return FileText(title, blocks, None, [*self.unread, *unread], saved=saved)
 
 
@@ -373,6 +375,7 @@ class _Reader:
         self._linked = 0
         self._begin = ""  # the name of the value that comes next
         self._tables = 0
+        self._below_bold = False  # the next paragraph is below a line in bold letters
 
     def read(self, element: html.HtmlElement, kind: str = "") -> None:
         """Read an element that is a block; ``kind``: of its paragraphs."""
@@ -416,9 +419,15 @@ class _Reader:
         linked = self._linked / max(1, len(whole.strip()))
         self._texts, self._linked = [], 0
         first, _, rest = whole.strip().partition("\n")
-        if rest and clean(unmarked(first)) == _bold_beginning(element):
-            self._piece(clean(unmarked(first)), element, 0, kind, linked)
+        first = clean(unmarked(first))
+        is_bold = bool(first) and first == _bold_beginning(element)
+        if is_bold and rest:
+            self._piece(first, element, 0, kind, linked)
             whole, kind = rest, "subitem" if kind else "item"
+        elif self._below_bold and not kind and not is_bold:
+            kind = "item"
+        if first:
+            self._below_bold = is_bold and not rest and may_be_bold_heading(first)
         for text in paragraphs(self._line_end.sub("\n\n", whole)):
             self._piece(clean(unmarked(text)), element, 0, kind, linked)
 
