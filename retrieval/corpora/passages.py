@@ -31,9 +31,9 @@ _OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?=\s\S)")  # a number that is no 
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
 _LONGEST_ROW = 500  # characters; a longer one holds texts
-_LONGEST_LABELLED = 160
-# A label, a question or a quotation, without which what follows says something else: "3. Lifts. We
-# no longer run them.", "“It is sold.” Not yet."
+_LONGEST_LABELLED = 160  # characters of a paragraph
+# A few words, a question or a quotation, without which what follows says something else: "3. Lifts.
+# We no longer run them.", "“It is sold.” Not yet."
 _LABEL = re.compile(
     r"(?:[A-Z]?\d{1,3}[.)] |[A-Z][.:] |[–-] )?"  # noqa: RUF001
     r"(?:(?![^.]*\b(?:is|are|was|were|has|have|had|will|can|may|must)\b)(?:\S+ ){0,3}[^\s.]{2,}\."
@@ -53,9 +53,8 @@ APPENDICES = {  # of articles in wikis; what is short in them says nothing
 BULLET = re.compile(r"[•▪◦‣●■*+–-]\s+")  # noqa: RUF001 - the dash of a list is meant
 # A sentence above a table that says what its figures are: "Rates are per 100,000 residents."
 _ON_FIGURES = re.compile(
-    r"\A(?=.{,120}\Z)[^.]*\b(?:per|in) (?:\w+ )?(?:cent|percent|hundreds?|thousands?|millions?"
-    r"|billions?|tonnes|litres|hectares|euros|dollars|pounds|francs|crowns|\d[\d,]*|person|year"
-    r"|month|pupil)\b",
+    r"\A[^.]*\b(?:per \w|in (?:hundreds|thousands?|millions?|billions?|percent|per cent|tonnes"
+    r"|litres|hectares|euros|dollars|pounds|francs|crowns)\b)",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
@@ -208,7 +207,11 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def _introduces(lead: str, is_row: bool) -> bool:
-    is_caption = is_row and (_ON_FIGURES.search(lead) or not _NO_HEADING.search(lead))
+    is_caption = (
+        is_row
+        and len(lead) <= _LONGEST_TITLE
+        and (_ON_FIGURES.search(lead) or not _NO_HEADING.search(lead))
+    )
     begins = lead.endswith((":", "?")) or may_be_heading(lead) or is_caption
     return bool(begins) and len(lead) <= _LONGEST_LEAD
 

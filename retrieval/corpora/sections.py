@@ -21,6 +21,7 @@ from retrieval.corpora.passages import (
     LONGEST_HEADING,
     Block,
     ends_sentence,
+    may_be_bold_heading,
     may_be_heading,
     without_edit,
 )
@@ -68,7 +69,8 @@ def _lines_of(paragraphs: Sequence[str], left_out: Set[str]) -> list[_Line]:
             continue
         above = lines[-1] if lines else _Line()
         is_apart = no_blank or not before or ends_sentence(before) or above.may_name
-        is_apart = is_apart or (text.isupper() and not before.isupper())
+        in_capitals = text.isupper() and not before.isupper() and text.count(" ") > 1
+        is_apart = is_apart or (in_capitals and may_be_bold_heading(text))
         names = is_apart and may_be_heading(text) and text not in left_out
         line = _Line(text, not before, names, series=series_of(text))
         lines.append(replace(line, begins=_begins(line, above)))
@@ -85,6 +87,8 @@ def _begins(line: _Line, above: _Line) -> bool:
     is_field = _FIELD.match(line.text) and (above.series or above.text.isupper())
     has_box = EMPTY_BOX in line.text or TICKED_BOX in line.text
     in_capitals = above.text.isupper() and not line.text.isupper()
+    names = above.may_name and (above.is_first or above.text.count(" ") > 1)
+    in_capitals = in_capitals and names and may_be_bold_heading(above.text)
     return has_box or _is_text(line.text) or line.is_item or bool(is_field) or in_capitals
 
 
@@ -95,7 +99,9 @@ def _is_text(line: str) -> bool:
 def sections(
     paragraphs: Sequence[str], left_out: Set[str] = frozenset(), headed: bool = True
 ) -> list[Block]:
-    """Return the paragraphs of a text, each with the headings above it, if it is ``headed``.
+    """Return the paragraphs of a text, each with the headings above it.
+
+    ``headed``: whether the text has headings; otherwise only its lists are found.
 
     The anchor is the heading as wikis write it in addresses; other sites ignore it. Of the sections
     that ``left_out`` names, such as the references of a wiki, only texts are read.
@@ -150,7 +156,9 @@ class _Place:
         if line.is_first and before.is_item and not line.is_item:
             self._section = self._section[:-1] if self._tight else self._section
             self._listed = self._tight = False
-        self._add(line)
+        if line.is_first and not (before.text.endswith(":") or line.is_item):
+            self._listed = self._listed and not ends_sentence(line.text)
+        self._add(line, before)
 
     def _level_of(self, line: _Line) -> int | None:
         """Return the level of the heading whose series a line is of, if there is one."""
@@ -164,10 +172,11 @@ class _Place:
         is_named = is_sister and line.series[0].isupper() and "0" in line.series  # "Part 2"
         return line.may_name + below.begins + is_sister + is_named > 1 and bool(below.text)
 
-    def _add(self, line: _Line) -> None:
+    def _add(self, line: _Line, before: _Line) -> None:
         bullet = None if self._has_signs else BULLET.match(line.text)
         text = line.text[bullet.end() :] if bullet else line.text
-        is_short = len(line.text) <= LONGEST_HEADING or bool(line.series)
+        of_list = bool(line.series) and line.series == before.series
+        is_short = len(line.text) <= LONGEST_HEADING or of_list
         is_item = line.is_item or (self._listed and is_short)
         leads = line.text.endswith(":")
         self._listed = leads or is_item

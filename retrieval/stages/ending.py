@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import date
@@ -13,7 +14,7 @@ from retrieval.quantities.reading import time_after
 from retrieval.recipes.recipes import Ending, Recipe
 from retrieval.stages.stage import ClaimState
 from retrieval.text.subject import Subject
-from retrieval.text.word_forms import stem, stems_in
+from retrieval.text.word_forms import folded, stem, stems_in
 from retrieval.types import (
     NOT_ENOUGH_INFO,
     Evidence,
@@ -27,6 +28,7 @@ from retrieval.types import (
 )
 from retrieval.words import contrary_text, older_text
 
+_WORD = re.compile(r"[^\W_]+")
 _DAY_OF_A_FILE = ", as of "  # in what a document of a folder is credited to
 
 
@@ -238,16 +240,22 @@ def _absent(
     occur only apart, and no sentence that was read is about it. A name in the heading of a document
     that was read is not absent: the store searches texts and whole titles only.
     """
-    headings = [stems_in(ranked.document.heading) for ranked in state.documents]
+    headings = [_spaced(ranked.document.heading) for ranked in state.documents]
     words = [token for token in state.parsed if _may_be_absent(token, about)]
     in_corpus = dict(zip(words, _in_corpus(store, [[token] for token in words]), strict=True))
     elsewhere = not subject.is_of(state.evidence)
     for name in _names(words):
         apart = elsewhere and name[0].idx in about
         doubtful = apart or not all(in_corpus[token] for token in name)
-        headed = any({stem(token.text) for token in name} <= heading for heading in headings)
+        written = _spaced(" ".join(token.text for token in name))
+        headed = any(written in heading for heading in headings)
         if doubtful and not headed and not any(_in_corpus(store, [name])):
             yield name[0].idx, name[-1].idx + len(name[-1])
+
+
+def _spaced(text: str) -> str:
+    """Return the words of a text, folded, with a space around each."""
+    return f" {' '.join(_WORD.findall(folded(text)))} "
 
 
 def _in_corpus(store: DocumentStore, names: Sequence[Sequence[Token]]) -> list[bool]:

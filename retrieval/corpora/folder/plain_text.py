@@ -52,7 +52,11 @@ _BOX = re.compile(rf"{_SIGN}|\([xXo ]\)(?!\S)")
 _CHOICE = re.compile(
     rf"(?:^\s*|\s\s)(?:{_SIGN}|\( \)) ?(?!{_SIGN})\S|[^\s\]☐☑☒] (?:\[ \]|[☐☑☒])(?!\S)"
 )
-_SPEECH = re.compile(r"\s*[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?\s+[A-Z][\w.' -]{0,30}:\s")
+_SPEECH = re.compile(
+    r"\s*[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?\s+[A-Z][\w.' -]{0,30}:\s(?!.*\S\s{2,}\S)"
+)
+# What no item of a list begins with.
+_JOINS = re.compile(r"\s*(?:and|or|but|because|that|which|who|to|for|with|by|as|than)\b")
 _CODE = re.compile(r"\S+[\d\W]*")  # and further numbers after it
 # Dots that lead to a value, but not those of an empty field.
 _LEADERS = re.compile(r"(?<=[^\s.:])\s*(?:\.{5,}|(?: \.){4,}|(?<=\s)\.{4})(?!\.)\s*(?=\S)")
@@ -81,6 +85,8 @@ _WHOLE_PART = r"(?:[€$£] ?)?[-+−]?(?:\d+|\d{1,3}(?:[. ]\d{3})+)"  # noqa: R
 _COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?")
 _COMMA_OR_NONE = re.compile(rf"{_WHOLE_PART}(?:,\d+)?(?: ?[%€$£])?")
 _POINT = re.compile(r"(?:[€$£] ?)?[-+−]?[\d, ]*\d\.\d{1,2}(?: ?[%€$£])?")  # noqa: RUF001
+_SPACED = re.compile(r" [^\W\d]")
+_DECIMAL = re.compile(r"[-+−]?\d*\.\d+")  # noqa: RUF001
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
 _REMARK = re.compile(r"\s*#+\s+(?=[^\W\d_])")
 _ENGLISH = str.maketrans(",.", ".,")
@@ -127,7 +133,9 @@ def read(path: Path) -> FileText:
     lines = list(lines_of(text))
     if not lines[1:] or not may_be_heading(lines[0]):
         titled = bool(lines[1:]) and may_be_title(lines[0])
-        return FileText(lines[0] if titled else "", sections(lines[titled:]))
+        # A title with a colon may say something: "Price of a mill: 7 crowns".
+        below = lines[titled and ":" not in lines[0] :]
+        return FileText(lines[0] if titled else "", sections(below))
     head = list(takewhile(bool, lines[1:])) if "" in lines else []
     head = [] if any(ends_sentence(line) or _BEGINS.match(line) for line in head) else head
     below = [*map(Block, head), *sections(lines[1 + len(head) :])]
@@ -248,11 +256,14 @@ def _table(lines: Sequence[str]) -> list[list[str]]:
 def _paragraphs(
     lines: Sequence[str], words: set[str], series: Set[str], is_head: bool
 ) -> Iterator[str]:
-    width = _WIDEST if is_head else max(_NARROWEST, *map(len, lines))
-    # Of a list most lines have room, so a small letter does not say that a sentence goes on.
     longest = max(map(len, lines))
-    roomy = sum(_has_room(line, after, longest) for line, after in pairwise(lines))
-    is_list = len(lines) > _FEW and roomy > _MOST_ROOMY * (len(lines) - 1) and not is_head
+    width = _WIDEST if is_head else max(_NARROWEST, longest)
+    # Of a list most lines have room, so a small letter does not say that a sentence goes on.
+    pairs = [(line, after) for line, after in pairwise(lines) if not line.endswith(":")]
+    roomy = sum(_has_room(line, after, longest) for line, after in pairs)
+    is_led = len(lines) > _FEW or lines[0].endswith(":")
+    is_list = is_led and roomy > _MOST_ROOMY * len(pairs) and not is_head
+    is_list = is_list and not any(_JOINS.match(line) for line in lines)
     text, last = "", ""
     for line in lines:
         if text and not _ends(last, line, width, series, is_list):
@@ -275,17 +286,19 @@ def _written(text: str) -> str:
 
 
 def _ends(line: str, following: str, width: int, series: Set[str], is_list: bool = False) -> bool:
-    """Return whether a paragraph ends with a line; ``is_list``: of lines that are no sentences."""
+    """Return whether a paragraph ends with a line; ``is_list``: small letters begin items too."""
     if _LEADERS.search(line) or (_CHOICE.search(line) and not _BOX.match(line.lstrip())):
         return True
     following = following.strip()
-    # "BANNED ON BOARD" above what is banned, and "Not proved:" above what is not
+    item = following[:1].upper() + following[1:]
+    # "BANNED ON BOARD" above what is banned
     if line.isupper() and may_be_heading(line.strip()) and not following.isupper():
-        return True
-    starts = following.capitalize() if is_list else following
-    is_labelled, grows = _LABELLED.match(following), goes_on(line, starts)
+        return not goes_on(line, item)
+    is_labelled = _LABELLED.match(following)
+    grows = goes_on(line, item if is_list else following)
+    # "Not proved:" above what is not proved
     if following.endswith(":") and following[:1].isupper() and len(following) <= _WHOLE:
-        return not grows
+        return not grows and (ends_sentence(line) or _has_room(line, following, width))
     begins = bool(_BEGINS.match(following) or (_CHOICE.search(following) and not grows))
     if series_of(following) in series:
         begins = begins or not goes_on(line, _CODE.sub("", following, count=1))
@@ -344,27 +357,32 @@ def _rows_of_file(text: str, separator: str | None) -> FileText:
 def _with_whole_remarks(rows: list[list[str]], separator: str) -> Iterator[list[str]]:
     """Yield rows; a line such as "# as of May; revised" is one cell, and a title above the table.
 
-    So is a line of prose with separators in it: spaces follow them, which is so in no row. It has
-    other numbers of cells than the table; "#" alone may name a column.
+    So is a line whose separators have spaces and words after them, unless those of a row have too.
+    It has other numbers of cells than the table; "#" alone may name a column. A line below the
+    table without a separator is a sentence.
     """
     widest = max(map(len, rows), default=0)
     spaced = any(map(_is_prose, (row for row in rows if len(row) == widest)))
-    is_remark = [
+    remarks = [
         bool(row and (_REMARK.match(row[0]) or (_is_prose(row) and not spaced))) for row in rows
     ]
-    table = [row for row, is_one in zip(rows, is_remark, strict=True) if row and not is_one]
+    table = [row for row, is_one in zip(rows, remarks, strict=True) if row and not is_one]
     widest, is_above = max(map(len, table), default=0), True
-    for row, is_one in zip(rows, is_remark, strict=True):
+    last = max((at for at, row in enumerate(rows) if len(row) == widest > 1), default=len(rows))
+    for at, (row, is_one) in enumerate(zip(rows, remarks, strict=True)):
         is_above = is_above and (is_one or not row)
-        if is_one and len(row) != widest:
-            text = separator.join(row)
-            yield [_REMARK.sub("", text) if is_above else text]
-        else:
+        text = separator.join(row)
+        is_remark = (is_one and len(row) != widest) or (len(row) == 1 and at > last)
+        if not is_remark:
             yield row
+        elif is_above:
+            yield [_REMARK.sub("", text)]
+        else:
+            yield [text if ends_sentence(text) else f"{text}."]
 
 
 def _is_prose(row: list[str]) -> bool:
-    return len(row) > 1 and all(cell.startswith(" ") for cell in row[1:])
+    return len(row) > 1 and all(map(_SPACED.match, row[1:]))
 
 
 def _with_points(rows: list[list[Cell]]) -> list[list[Cell]]:
@@ -377,7 +395,10 @@ def _with_points(rows: list[list[Cell]]) -> list[list[Cell]]:
 
 
 def _has_points(rows: list[list[Cell]]) -> bool:
-    """Return whether points part thousands: columns of whole numbers have "1.120" and "402"."""
+    """Return whether points part thousands: "1.120" stands in columns of whole numbers below 1000.
+
+    There are at least two such figures, and no others with a point.
+    """
     columns = (
         [c.text for c in column if c and c.text[:1].isdigit() and not is_period(c.text)]
         for column in zip_longest(*rows)
@@ -385,6 +406,9 @@ def _has_points(rows: list[list[Cell]]) -> bool:
     parted = [figures for figures in columns if any(map(_GROUPED.fullmatch, figures))]
     figures = list(chain.from_iterable(parted))
     whole = [figure for figure in figures if not _GROUPED.fullmatch(figure)]
+    others = (cell.text for row in rows for cell in row if cell.text not in figures)
+    if any(map(_DECIMAL.fullmatch, others)):
+        return False
     return (
         len(figures) > len(whole) + 1
         and all(figure.isdigit() and len(figure) < 4 for figure in whole)

@@ -42,7 +42,9 @@ _IN_BRACKETS = re.compile(r"[(\[]([^()\[\];]{1,60})(?:;[^()\[\]]*)?[)\]]")
 _SAID_IN = re.compile(
     r"\b(?:amounts|figures|values|sums)(?: are)? in ([^,;.:()]{1,40}?)(?=[,;.:)]| unless\b)", re.I
 )
-_LAST_WORD = re.compile(r"_((?:thousand|million|billion)s?(?: [a-z]{3})?)$")  # "homes_thousand"
+_LAST_WORD = re.compile(
+    r"_((?:thousand|million|billion)s?(?: [a-z]{3})?)$", re.I
+)  # "homes_thousand"
 _K_OF_MONEY = re.compile(r"_k(eur|usd|gbp|chf)$", re.IGNORECASE)  # "2024_keur"
 _ALL = re.compile(r"\A(.+)\Z")
 _AFTER_IN = re.compile(r"(?:\b[Ii]n|,|:)\s([^,:()]{1,40})$")
@@ -84,8 +86,8 @@ _OTHER_UNIT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_]+")
-# Of a column of words beside another: "Post", "What was seen", but not "Ann Lee".
-_NAME = re.compile(r"(?:# )?[^\W\d_]+(?: [^\W\d_A-Z]+){0,3}")
+# A value beside a name, and no name of a column: "Ann Lee, clerk", "of oak and iron, since 1902".
+_VALUE = re.compile(r".*[,;]|.*\.(?: |$)|(?:\S+ ){4}")
 _PART = re.compile(r"[;.]\s(?![^()]*\))")
 _CODE = re.compile(
     r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
@@ -257,7 +259,7 @@ def _of_rows(
         elif alone and at < last and begins and _is_name_of_rows(alone):
             nested = over_all and at and _alone(grid[at - 1])
             groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
-        elif alone and (over_all or not _is_name_of_rows(alone) or _ends_table(alone, at >= last)):
+        elif alone and (over_all or not _is_name_of_rows(alone)):
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
@@ -311,11 +313,6 @@ def _only(row: list[Cell]) -> str:
 def _is_name_of_rows(text: str) -> bool:
     """Return whether a row of one cell is a heading, and no sentence or note."""
     return len(text) <= _LONGEST and not text.endswith(_ENDS) and not _NOTE.match(text)
-
-
-def _ends_table(text: str, is_below: bool) -> bool:
-    """Return whether a row of one cell, below those of several, is too long to be a name."""
-    return is_below and text.count(" ") > 2
 
 
 def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[list[str]]]:
@@ -546,9 +543,8 @@ def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
     seconds = (row[1].text for row in below if len(row) == 2)
     kinds = {bool(_NUMBER.match(text)) or not _has_a_word(text) for text in seconds if text}
     is_value = len(first) == 2 and first[1].text[:1].isdigit() and not is_period(first[1].text)
-    names = all(c.text.isupper() or _NAME.fullmatch(c.text) for c in first)
-    is_value = is_value or (kinds == {False} and not names)
-    if is_value or (len(first) == 2 and len(kinds) == 2):  # names and their values
+    is_pair = kinds == {False} and (_VALUE.match(first[1].text) or is_period(first[0].text[:4]))
+    if is_value or is_pair or (len(first) == 2 and len(kinds) == 2):  # names and their values
         return False
     values = [[row[at].text for row in below if at < len(row)] for at in range(len(first))]
     # "Part 2 Conduct | yes | no" above columns of boxes

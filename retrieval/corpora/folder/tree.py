@@ -59,8 +59,8 @@ _UNNUMBERED = re.compile(r"list-style[^;]*:[^;]*none", re.I)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 # Each begins after a bracket, so that nothing is looked at twice.
 _RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
-# @media and the like. The limit keeps a sheet of many @ from taking seconds.
-_NESTED = re.compile(r"@[^{};]{0,200}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]{0,200};")
+# @media and the like; no @ in it, so that nothing is looked at twice.
+_NESTED = re.compile(r"@[^{};@]{0,1000}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};@]{0,1000};")
 _ALONE = re.compile(r"[\w-]*([.#][\w-]+)")
 _NAMED = re.compile(r"[.#][A-Za-z_-][\w-]*")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -141,17 +141,23 @@ class Shown:
     unread: list[Unread] = field(default_factory=list)
 
     def document(self, title: str, saved: str = "", unread: Iterable[Unread] = ()) -> FileText:
-        """Return it as a document; without a title, a first line that may be one or a heading is.
+        """Return it as a document; without a title its first heading is the title.
 
-        A heading of the lowest level is so only at the very beginning.
+        One of the lowest level is so only at the very beginning, and so is a line that may be a
+        title where no heading of the highest level follows.
         """
         pieces, first = self.pieces, next(iter(self.pieces), None)
-        named = bool(pieces[1:]) and first and not first.kind and may_be_title(first.text)
-        if first and not title and (first.level or named):
-            title, pieces = first.text, pieces if first.level else pieces[1:]
+        if first and not title and (first.level or self._begins_with_title()):
+            is_read = first.level or ":" in first.text  # it may say something: "Price: 7 crowns"
+            title, pieces = first.text, pieces if is_read else pieces[1:]
         title = title or next((one.text for one in pieces if 0 < one.level < LOWEST), "")
         blocks = [block for _, block in in_sections(pieces, Headings(title))]
         return FileText(title, blocks, None, [*self.unread, *unread], saved=saved)
+
+    def _begins_with_title(self) -> bool:
+        first, *below = self.pieces
+        is_highest = bool(below) and all(one.level != 1 for one in below)
+        return is_highest and not first.kind and may_be_title(first.text)
 
 
 def shown(
@@ -399,6 +405,7 @@ class _Reader:
             self._add(child.tail, linked)
 
     def _block(self, element: html.HtmlElement, kind: str) -> None:
+        self._below_bold = self._below_bold and element.tag not in (*HEADINGS, "table", "dl")
         if element.tag in HEADINGS:
             self._piece(words(element), element, int(element.tag[1]))
         elif element.tag == "table" and _says_data(element):
