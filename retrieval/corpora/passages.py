@@ -27,6 +27,10 @@ _FULL_ENOUGH = 0.6
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 _UNCLEAR_END = re.compile(r"\b(?:\d+|[Nn]o|\w)\.$")  # "2021: 2.", "a tie is a no."
 _UNCLEAR_BEGIN = re.compile(r"[\da-z]")  # "1902: 3.", "from 1902: 4."
+# What marks an item that somebody has typed: "(a) ", "1) ", "• ".
+_TYPED = re.compile(
+    r"(?:\(?(?:(?P<number>\d{1,2})|(?P<letter>[a-z]|[ivx]{1,4}))[.)]|(?P<bullet>[•▪◦‣●■*+–-]))\s+\S"  # noqa: RUF001
+)
 _OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?=\s\S)")  # a number that is no sentence
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
@@ -58,10 +62,13 @@ _ON_FIGURES = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
+# "Carried", "Votes 9 to 4", but not "Deferred items".
 _DECIDED = re.compile(
-    r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b",
+    r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b"
+    r"(?! (?:items|matters|motions|proposals|applications)\b)",
     re.IGNORECASE,
 )
+_AMOUNT = re.compile(r"[$€£] ?\d[\d.,]*$")  # "Total £1,146.00"
 # A sentence ends within a line: "For 5, against 4. ADOPTED", but not in "Part 2. Rent".
 _SENTENCES = re.compile(r"[?!] [^\s(]|[^\W\d_A-Z]{4}\. [A-Z]|\w,? \w+ \d+\. [A-Z]")
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -198,12 +205,23 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
         is_row = block.kind == "row"
         is_option = with_boxes(text).startswith((EMPTY_BOX, TICKED_BOX))
         is_inner = is_option or block.kind == "subitem" or (is_row and leads[1].endswith(":"))
+        is_item = bool(block.kind) or _is_typed_item(text, leads[0])
         if not (is_inner or is_row):
-            leads = [leads[0] if block.kind else text, text]
-        own = dict.fromkeys(leads[: 2 if is_inner else bool(block.kind)])
+            leads = [leads[0] if is_item else text, text]
+        own = dict.fromkeys(leads[: 2 if is_inner else is_item])
         above = [lead for lead in own if _introduces(lead, is_row) and lead not in text]
         new = (lead for lead in above if lead not in block.section)
         yield replace(block, text=text, section=(*block.section, *new))
+
+
+def _is_typed_item(text: str, lead: str) -> bool:
+    """Return whether a paragraph marks itself as an item of what introduces it with a colon.
+
+    "4. The voters are:" is none of "3. The candidates are:".
+    """
+    item, above = _TYPED.match(text), _TYPED.match(lead)
+    is_beside = item and above and item.lastgroup == above.lastgroup
+    return bool(item) and lead.endswith(":") and not is_beside
 
 
 def _introduces(lead: str, is_row: bool) -> bool:
@@ -304,5 +322,5 @@ def may_be_title(line: str) -> bool:
 
 
 def may_be_bold_heading(line: str) -> bool:
-    """Return whether a line in bold letters is one, and does not say what was decided."""
-    return may_be_heading(line) and not _DECIDED.search(line)
+    """Return whether a line in bold letters is one, and says no decision and no amount."""
+    return may_be_heading(line) and not (_DECIDED.search(line) or _AMOUNT.search(line))

@@ -43,7 +43,9 @@ def chart_sentences(chart: Any, above: str = "") -> list[str]:
         title = clean(" ".join(each.text for each in chart.chart_title.text_frame.paragraphs))
     axes = chart._chartSpace.xpath("//c:valAx/c:title//a:p")
     said = [title, above, *(clean("".join(each.itertext())) for each in axes)]
-    return [text for table in _tables(chart, title) for text in row_sentences(table, said)]
+    return [
+        text for table in _tables(chart, title) for text in row_sentences(table, said, of_data=True)
+    ]
 
 
 def _tables(chart: Any, title: str) -> Iterator[list[list[Cell]]]:

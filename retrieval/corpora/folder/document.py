@@ -48,7 +48,8 @@ _OF_A_TEXT = re.compile(
 _FEW = 2  # words beside a day: "Rowan, 3 March 2024"
 # What programs write as titles.
 _NO_TITLE = re.compile(
-    r"|untitled.*|microsoft \w+ - .*|word document|(?:powerpoint )?presentation"
+    r"|untitled.*|\(?(?:anonymous|unspecified|none)\)?|microsoft \w+ - .*"
+    r"|word document|(?:powerpoint )?presentation"
     r"|.*\.(?:docx?|pptx?|xlsx?|od[ts]|rtf|pdf|tex|dvi|indd|qxd|p65|fm|te?xt|[ct]sv|md|markdown"
     r"|srt|vtt|ics|x?html?|mht(?:ml)?|epub|eml|mbox)",
     re.IGNORECASE,

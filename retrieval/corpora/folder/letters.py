@@ -28,6 +28,7 @@ _LINE_ENDS = (10, 13)  # PDFium adds them, and spaces
 _BLANK = 32
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl"}
+_BULLET = 0x7F  # as Windows numbers it
 _OLD_STYLE_DIGITS = {0xF730 + digit: str(digit) for digit in range(10)}  # as Adobe numbers them
 _BOLD = re.compile(rb"bold|black|heavy|demi|cmbx", re.IGNORECASE)
 _LONGEST_NAME = 128  # bytes of the name of a font
@@ -257,6 +258,8 @@ def _character(code: int) -> str:
     if code in _PRIVATE_USE:
         return _OLD_STYLE_DIGITS.get(code, PRIVATE)
     # A digit that is left out would change a number; this one shows that something is there.
+    if code == _BULLET:
+        return "\N{BULLET}"
     return _LIGATURES.get(code) or (chr(code) if 0 < code < 0x110000 else UNKNOWN)
 
 

@@ -80,7 +80,9 @@ def read(path: Path) -> FileText:
         for sheet in content.iterfind("office:body/office:spreadsheet/table:table", _NAMES):
             name, style = (sheet.get(_named(f"table:{one}"), "") for one in ("name", "style-name"))
             if "false" not in content.xpath(_SHEETS, style=style, namespaces=_NAMES):
-                tables = map(partial(table_text, said=[name]), tables_in(reader.sheet(sheet)))
+                tables = map(
+                    partial(table_text, said=[name], of_data=True), tables_in(reader.sheet(sheet))
+                )
                 texts = (text for sentences, _ in tables for text in sentences)
                 blocks += (Block(text, (name,), kind="row") for text in texts)
     title, day = (meta.findtext(f".//dc:{part}", "", _NAMES) for part in ("title", "date"))

@@ -81,9 +81,9 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", 
 _LOOKED_AT = 50  # lines
 _MOST_TITLES = 5  # lines above a table
 _MOST_NAMED = 20  # rows that cannot be read
-_WHOLE_PART = r"(?:[€$£] ?)?[-+−]?(?:\d+|\d{1,3}(?:[. ]\d{3})+)"  # noqa: RUF001
-_COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?")
-_COMMA_OR_NONE = re.compile(rf"{_WHOLE_PART}(?:,\d+)?(?: ?[%€$£])?")
+_WHOLE_PART = r"\(?(?:[€$£] ?)?(?:[-+−] ?)?(?:\d+|\d{1,3}(?:[. ]\d{3})+)"  # noqa: RUF001
+_COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?\)?")
+_COMMA_OR_NONE = re.compile(rf"{_WHOLE_PART}(?:,\d+)?(?: ?[%€$£])?\)?")
 _POINT = re.compile(r"(?:[€$£] ?)?[-+−]?[\d, ]*\d\.\d{1,2}(?: ?[%€$£])?")  # noqa: RUF001
 _SPACED = re.compile(r" [^\W\d]")
 _DECIMAL = re.compile(r"[-+−]?\d*\.\d+")  # noqa: RUF001
@@ -350,7 +350,7 @@ def _rows_of_file(text: str, separator: str | None) -> FileText:
         unread.append(Unread(f"after line {bad[_MOST_NAMED - 1][0]}", message, why.hint))
     rows = [[Cell(clean(cell)) for cell in row] for row in _with_whole_remarks(found, separator)]
     rows = rows if separator == "," else _with_points(rows)
-    sentences = chain.from_iterable(map(row_sentences, tables_in(rows)))
+    sentences = (text for table in tables_in(rows) for text in row_sentences(table, of_data=True))
     return FileText("", [Block(text, kind="row") for text in sentences], unread=unread)
 
 

@@ -43,6 +43,9 @@ _ENTRY = re.compile(
     r"[^\W\d_]{2}.*\s\W*\d[\d.,]*\W*",
     re.IGNORECASE,
 )
+# "Adults: 8 euros", "1. a valid passport": what is said in lines of their own.
+_FIELD = re.compile(r"[^\W\d_a-z][^.!?:]{1,40}: \S")
+_ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z])[.)] \S")
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
 )
@@ -209,11 +212,16 @@ def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
     sizes = [_heading_size(one, usual_size) for one in paragraphs]
     sized = list(zip(paragraphs, sizes, strict=True))
     headings = [False, *(not size and _may_be_heading(one) for one, size in sized), False]
+    led = False
     for at, (one, size) in enumerate(sized):
         # Items of a list, or lines of a title, are beside others.
         if one.last and headings[at : at + 3] == [False, True, False] and at + 1 < len(paragraphs):
             size = size or one.last.size
-        if size or one.is_row or (one.last and _says_something(one.text)):
+        # Short lines below "Contact:" say something, up to the next sentence.
+        before = read[-1][0] if read else ""
+        led = before.endswith(":") or (led and not _ENDED.search(before))
+        says = one.last and (_says_something(one.text) or (led and _WORD.search(one.text)))
+        if size or one.is_row or says:
             read.append((one.text, size, "row" if one.is_row else ""))
         elif any(map(str.isdigit, one.text)):  # which may be data
             is_label = _LABEL.fullmatch(one.text) and any(map(str.isalpha, one.text))
@@ -300,7 +308,8 @@ def _continues(
     last = before.last
     assert last
     size = max(line.size, last.size)
-    if _BULLET.match(line.text) or abs(line.size - last.size) > _SAME_SIZE * size:
+    of_its_own = any(own.match(before.text) and own.match(line.text) for own in (_FIELD, _ITEM))
+    if of_its_own or _BULLET.match(line.text) or abs(line.size - last.size) > _SAME_SIZE * size:
         return False
     ended = bool(_ENDED.search(before.text))
     in_sentence = goes_on(before.text, line.text)
@@ -409,7 +418,7 @@ def _says_something(paragraph: str) -> bool:
     is_whole = _ENDED.search(paragraph) or _BULLET.match(paragraph)
     if is_whole or _BOX.search(with_boxes(paragraph)):
         return words > 0
-    return words >= _WORDS or bool(_ENTRY.fullmatch(paragraph))
+    return words >= _WORDS or bool(_ENTRY.fullmatch(paragraph) or _FIELD.match(paragraph))
 
 
 def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:

@@ -112,7 +112,7 @@ def read(path: Path) -> FileText:
             cells = ([_cell(cell, hidden) for cell in row] for row in sheet.iter_rows())
             section = (sheet.title,) if len(sheets) > 1 else ()
             for table in tables_in(shown_rows(cells, layout)):
-                sentences = row_sentences(table, [sheet.title])
+                sentences = row_sentences(table, [sheet.title], of_data=True)
                 blocks += (Block(text, section, kind="row") for text in sentences)
             where = f"sheet {sheet.title}"
             if layout.lacking:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -86,6 +87,8 @@ _OTHER_UNIT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_]+")
+_LONGER = 2.5, 3.0  # how much longer words of both columns are than their names
+_UNIT_SIGNS = ("%", "‰", "€", "$", "£")
 # A value beside a name, and no name of a column: "Ann Lee, clerk", "of oak and iron, since 1902".
 _VALUE = re.compile(r".*[,;]|.*\.(?: |$)|(?:\S+ ){4}")
 _PART = re.compile(r"[;.]\s(?![^()]*\))")
@@ -122,17 +125,19 @@ class Cell:
 
 
 def table_text(
-    rows: Sequence[Sequence[Cell]], said: Sequence[str] = ()
+    rows: Sequence[Sequence[Cell]], said: Sequence[str] = (), of_data: bool = False
 ) -> tuple[list[str], list[int]]:
     """Return the sentences of a table whose merged cells are repeated (``row_sentences``).
 
     The numbers are those of the rows that are too wide to be read, from 1.
     """
     grid, dropped = _repeated(rows)
-    return list(row_sentences(grid, said)), dropped
+    return list(row_sentences(grid, said, of_data)), dropped
 
 
-def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()) -> Iterator[str]:
+def row_sentences(
+    rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = (), of_data: bool = False
+) -> Iterator[str]:
     """Yield a sentence for each row; a cell that is in several places is the same object there.
 
     Names of the columns are in the first rows, if all their cells are marked as headings, or else
@@ -143,6 +148,8 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     if a section can begin there. Rows above the names that have only a first cell, such as the
     title of a sheet, name each row. A unit with a factor in a title or a note, or in ``said``, what
     stands above the table, is written after each figure that has none: "in thousand euros".
+    ``of_data``: a file of data has names of columns; two columns of words in another one may be
+    names and values ("Chair | Ann Lee").
     """
     whole = grid = _filled(rows)
     titles = _titles(grid)
@@ -151,10 +158,13 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
         grid = grid[len(titles) :]
     else:
         titles = []
-    heads = _heads(grid)
+    heads = 0 if not of_data and _are_pairs(grid) else _heads(grid)
     naming = [row for row in grid[:heads] if not _alone(row)]
     width = max(map(len, naming), default=0)
-    columns = ([row[at].text for row in naming if at < len(row)] for at in range(width))
+    texts = [[cell.text for cell in row] for row in naming]
+    for upper, lower in pairwise(texts):
+        _fill(upper, lower)
+    columns = ([row[at] for row in texts if at < len(row)] for at in range(width))
     # Of several names of a column the upper first, each once.
     named = (dict.fromkeys(text.rstrip(":") for text in column if text) for column in columns)
     names = list(map(" ".join, named))
@@ -162,7 +172,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     # A note on the figures, or a caption; other sentences may be about something else.
     short = (text for text in said if len(text) <= _LONGEST_NOTE)
     near = (t for t in short if not t.endswith(_ENDS) or any(map(_ON_IT.match, _PART.split(t))))
-    about = [*near, *map(_only, whole), *names[:1]]
+    about = [*near, *titles, *map(_only, whole), *names[:1]]
     on_columns = [(t, name, on) for t in about for name in names[1:] if (on := _on_column(name, t))]
     taken = {text for text, _, _ in on_columns}
     unit = unit_in(text for text in about if text not in taken)
@@ -180,6 +190,16 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     cells = [cell.text for row in whole for cell in row]
     least = _least_in_brackets([*said, *cells], cells)
     yield from _of_rows(grid, heads, names, above, unit, own, least)
+
+
+def _fill(upper: list[str], lower: list[str]) -> None:
+    """Write the names of groups over all their columns, whose own names are the same: Plan, Actual.
+
+    A file may not say that a cell stands over several columns.
+    """
+    if len(set(lower[1:])) < len(lower[1:]):
+        for at in range(2, min(len(upper), len(lower))):
+            upper[at] = upper[at] or upper[at - 1]
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -200,15 +220,39 @@ def _with_sections(grid: list[list[Cell]]) -> list[list[Cell]]:
 
 
 def _titles(grid: list[list[Cell]]) -> list[str]:
-    """Return the rows of one cell at the begin, and one of two cells above four names or more."""
-    titles = [row[0].text for row in takewhile(_only, grid)]
-    first, *below = grid[len(titles) :] or [[]]
-    texts = [cell.text for cell in first if cell.text]
-    if len(texts) == 2 and texts == [cell.text for cell in first[:2]] and below:
-        is_full = len(below[0]) > 3 and all(cell.text for cell in below[0])
-        if is_full and _heads(below) == 1:
-            titles.append(", ".join(texts))
+    """Return what stands above the names of columns: rows of one cell, or a last one of two cells.
+
+    The two are at the ends of a line, or beside each other above four names or more.
+    """
+    titles: list[str] = []
+    for at, (row, after) in enumerate(pairwise(grid), start=1):
+        filled = [place for place, cell in enumerate(row) if cell.text]
+        named = len(after) > filled[-1] and all(cell.text for cell in after)
+        if not _only(row) and not (named and len(filled) == 1):
+            ends = len(after) > 2 and filled == [0, len(after) - 1]
+            if named and (ends or (filled == [0, 1] and len(after) > 3)) and _heads(grid[at:]) == 1:
+                titles.append(", ".join(row[place].text for place in filled))
+            break
+        titles.append(row[filled[0]].text)
     return titles
+
+
+def _are_pairs(grid: list[list[Cell]]) -> bool:
+    """Return whether a table has two columns of words, of which the first row names none.
+
+    It does if what is below its cells is longer, or begins with a small letter.
+    """
+    first, *below = grid or [[]]
+    if len(first) != 2 or _is_marked(first) or _alone(first) or any(len(r) != 2 for r in below):
+        return False
+    labels, values = ([row[at].text for row in below] for at in (0, 1))
+    words = not any(_NUMBER.match(text) for text in (first[1].text, *values))
+    is_named = all(cell.text.isupper() for cell in first) or any(t[:1].islower() for t in labels)
+    longer = (
+        sum(map(len, texts)) > by * len(texts) * len(cell.text)
+        for texts, by, cell in zip((labels, values), _LONGER, first, strict=True)
+    )
+    return bool(below) and all(values) and words and not (is_named or any(longer))
 
 
 def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -249,7 +293,8 @@ def _of_rows(
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
     groups: list[str] = []
-    summed = False
+    summed, parts = False, 0
+    above_it: list[list[Cell]] = []  # the rows of a section
     for at, row in enumerate(grid):
         alone = _only(row)
         over_all = bool(_alone(row))
@@ -259,19 +304,36 @@ def _of_rows(
         elif alone and at < last and begins and _is_name_of_rows(alone):
             nested = over_all and at and _alone(grid[at - 1])
             groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
+            above_it, parts = [], parts + 1
         elif alone and (over_all or not _is_name_of_rows(alone)):
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
             values = _named(names, row, unit, own, least)
             is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
-            groups = [] if summed and is_sum else groups  # the sum of several sections
+            whole = is_sum and parts > 1 and not _is_sum_of(row, above_it)
+            groups = [] if whole or (summed and is_sum) else groups  # the sum of several sections
             summed = is_sum
+            above_it.append(row)
             if values[1:] and values[-1].endswith("?"):  # the row itself is no question
                 values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
             if values:
                 yield _ended(_joined([*above, *groups, *values]))
             yield from (f"{EMPTY_BOX} {_joined([*above, *groups, *one])}." for one in empty)
+
+
+def _is_sum_of(total: list[Cell], rows: list[list[Cell]]) -> bool:
+    """Return whether a row has the sum of some rows in its first column of figures, or none."""
+    for at, cell in enumerate(total):
+        if (value := _value(cell.text)) is not None:
+            parts = [_value(row[at].text) for row in rows if at < len(row)]
+            return math.isclose(sum(part or 0 for part in parts), value, rel_tol=1e-3)
+    return True
+
+
+def _value(figure: str) -> float | None:
+    plain = figure.replace(",", "").replace(" ", "").replace("\N{MINUS SIGN}", "-")
+    return float(plain) if re.fullmatch(r"[-+]?\d+(?:\.\d+)?", plain) else None
 
 
 def _notes_begin(grid: list[list[Cell]], heads: int) -> int:
@@ -528,6 +590,8 @@ def _heads(grid: list[list[Cell]]) -> int:
     heads = len(list(takewhile(_is_marked, rows)))
     while heads > 1 and _has_one_cell(rows[heads - 1]):  # a section, in bold letters too
         heads -= 1
+    if heads == 1 and rows[2:] and _goes_below(rows[0], rows[1]):
+        heads = 2
     if not heads:
         most = min(_MOST_HEADS, len(rows) - 1)
         heads = next((heads for heads in range(most, 0, -1) if _are_heads(rows, heads)), 0)
@@ -573,6 +637,13 @@ def _goes_on(upper: list[Cell], lower: list[Cell], values: list[list[str]]) -> b
     return bool(named) and all(any(c) and not any(map(_has_a_word, c)) for c in columns)
 
 
+def _goes_below(upper: list[Cell], lower: list[Cell]) -> bool:
+    """Return whether names below merged ones are names too, though only the upper are marked."""
+    merged = any(a is b and a.text for a, b in pairwise(upper))
+    names = all(c.text and not any(map(str.isdigit, c.text)) for c in lower[1:])
+    return merged and names and (not lower[0].text or lower[0] is upper[0])
+
+
 def _is_marked(row: list[Cell]) -> bool:
     """Return whether all cells are marked as headings; the first and empty ones need not be."""
     marked = any(cell.heading for cell in row) and all(c.heading or not c.text for c in row[1:])
@@ -586,7 +657,7 @@ def _names_its_row(cell: Cell) -> bool:
 def _is_a_name(text: str, below: list[str]) -> bool:
     """With digits it is one if it is a period or has words, and most of what is below is not."""
     if not any(map(str.isdigit, text)):
-        return not text or any(map(str.isalpha, text))
+        return not text or text in _UNIT_SIGNS or any(map(str.isalpha, text))
     values = [value for value in below if value]
     if _PERIOD.fullmatch(text):
         return not all(map(_PERIOD.fullmatch, values))

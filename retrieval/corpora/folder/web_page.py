@@ -58,7 +58,9 @@ def read(path: Path) -> FileText:
     links = tree.xpath("//link[@rel='canonical']/@href")
     url = web_address(links[0].strip()) if links else None
     found = shown(tree, labels=True)
-    blocks = [block for _, block in in_sections(_main(tree, found.pieces), Headings(title))]
+    # Of a page that is only a table trafilatura finds nothing.
+    main = list(_main(tree, found.pieces)) or [one for one in found.pieces if not _is_aside(one)]
+    blocks = [block for _, block in in_sections(main, Headings(title))]
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
     day = next(filter(None, map(iso_day, days)), "")
@@ -84,9 +86,13 @@ def _main(tree: html.HtmlElement, pieces: Sequence[Piece]) -> Iterator[Piece]:
     parts |= {part for part, count in around.items() if part is not None and count > 1}
     for piece, part, is_main in zip(pieces, places, found, strict=True):
         beside = part in parts or part.getparent() in parts
-        aside = any(one.tag in _ASIDE or one.get("role") in _ROLES for one in piece.around)
-        if is_main or (beside and piece.linked <= _MOST_LINKED and not aside):
+        if is_main or (beside and not _is_aside(piece)):
             yield piece
+
+
+def _is_aside(piece: Piece) -> bool:
+    aside = any(one.tag in _ASIDE or one.get("role") in _ROLES for one in piece.around)
+    return aside or piece.linked > _MOST_LINKED
 
 
 def _part(piece: Piece) -> html.HtmlElement:

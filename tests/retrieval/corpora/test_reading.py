@@ -321,7 +321,7 @@ def test_a_short_text_stays_one_page_whose_lines_may_be_its_sentences() -> None:
     (page,) = read(*map(Block, rows))
     assert page.sentences == rows
     # A text without passages is what cleaning makes of it.
-    for text in ("", " \n\n ", "Tea.\u200b\n\n\u0301b", "\n\nx.\n \t\n\u2028\n\nY"):
+    for text in ("", " \n\n ", "Tea.\u200b\n\n\u0301b", "\n\nOx.\n \t\n\u2028\n\nY"):
         (page,) = read(*map(Block, paragraphs(text)))
         assert (page.text, page.sentences, page.passage) == (clean(text), None, None)
 
