@@ -45,6 +45,7 @@ _ENTRY = re.compile(
 )
 # "Adults: 8 euros", "1. a valid passport": what is said in lines of their own.
 _FIELD = re.compile(r"[^\W\d_a-z][^.!?:]{1,40}: \S")
+_FILLED = re.compile(r"[^.!?:]{1,40}: (?:[+\d(]|\S*@)")  # "Telephone: 555 21"
 _ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z])[.)] \S")
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
@@ -400,6 +401,7 @@ def _heading_size(paragraph: _Paragraph, usual_size: float) -> float:
     """Return the size of a heading, which is larger than the text and no sentence, or else 0."""
     text, size = paragraph.text, paragraph.last.size if paragraph.last else 0
     is_short = len(text) <= _LONGEST_HEADING and not _ENDED.search(text) and _WORD.search(text)
+    is_short = is_short and not _FILLED.match(text)
     return size if is_short and size >= _LARGER * usual_size else 0
 
 

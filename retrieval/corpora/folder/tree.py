@@ -156,8 +156,8 @@ class Shown:
 
     def _begins_with_title(self) -> bool:
         first, *below = self.pieces
-        is_highest = bool(below) and all(one.level != 1 for one in below)
-        return is_highest and not first.kind and may_be_title(first.text)
+        levels = {one.level for one in below}
+        return 0 in levels and 1 not in levels and not first.kind and may_be_title(first.text)
 
 
 def shown(
