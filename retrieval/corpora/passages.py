@@ -31,6 +31,7 @@ _UNCLEAR_BEGIN = re.compile(r"[\da-z]")  # "1902: 3.", "from 1902: 4."
 _TYPED = re.compile(
     r"(?:\(?(?:(?P<number>\d{1,2})|(?P<letter>[a-z]|[ivx]{1,4}))[.)]|(?P<bullet>[•▪◦‣●■*+–-]))\s+\S"  # noqa: RUF001
 )
+_FIRST_MARKS = {"1", "a", "i", *"•▪◦‣●■*+–-"}  # noqa: RUF001
 _OF_ITEM = re.compile(r"(?:\d{1,3}|[A-Za-z])\.(?=\s\S)")  # a number that is no sentence
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
@@ -68,7 +69,8 @@ _DECIDED = re.compile(
     r"(?! (?:items|matters|motions|proposals|applications)\b)",
     re.IGNORECASE,
 )
-_AMOUNT = re.compile(r"[$€£] ?\d[\d.,]*$")  # "Total £1,146.00"
+# "Total £1,146.00", but not "Grants up to £500"
+_AMOUNT = re.compile(r"(?:total|sum|balance|amount|fee|price|cost)s?\b.*[$€£] ?\d[\d.,]*$", re.I)
 # A sentence ends within a line: "For 5, against 4. ADOPTED", but not in "Part 2. Rent".
 _SENTENCES = re.compile(r"[?!] [^\s(]|[^\W\d_A-Z]{4}\. [A-Z]|\w,? \w+ \d+\. [A-Z]")
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -195,6 +197,7 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
     Boxes, and what is in an item, are also below the last item or text before them.
     """
     leads = ["", ""]  # of a list or a table, and of boxes and what is in an item
+    typed = ""  # the kind of marks of items that somebody has typed
     around: tuple[str, ...] = ()
     for block in blocks:
         text = clean(block.text)
@@ -205,23 +208,19 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
         is_row = block.kind == "row"
         is_option = with_boxes(text).startswith((EMPTY_BOX, TICKED_BOX))
         is_inner = is_option or block.kind == "subitem" or (is_row and leads[1].endswith(":"))
-        is_item = bool(block.kind) or _is_typed_item(text, leads[0])
+        mark = _TYPED.match(text)
+        kind = (mark and mark.lastgroup) or ""
+        begins = (
+            leads[0] == leads[1] and leads[0].endswith(":") and mark and mark[kind] in _FIRST_MARKS
+        )
+        typed = kind if not block.kind and (begins or kind == typed) else ""
+        is_item = bool(block.kind or typed)
         if not (is_inner or is_row):
             leads = [leads[0] if is_item else text, text]
         own = dict.fromkeys(leads[: 2 if is_inner else is_item])
         above = [lead for lead in own if _introduces(lead, is_row) and lead not in text]
         new = (lead for lead in above if lead not in block.section)
         yield replace(block, text=text, section=(*block.section, *new))
-
-
-def _is_typed_item(text: str, lead: str) -> bool:
-    """Return whether a paragraph marks itself as an item of what introduces it with a colon.
-
-    "4. The voters are:" is none of "3. The candidates are:".
-    """
-    item, above = _TYPED.match(text), _TYPED.match(lead)
-    is_beside = item and above and item.lastgroup == above.lastgroup
-    return bool(item) and lead.endswith(":") and not is_beside
 
 
 def _introduces(lead: str, is_row: bool) -> bool:
@@ -323,4 +322,4 @@ def may_be_title(line: str) -> bool:
 
 def may_be_bold_heading(line: str) -> bool:
     """Return whether a line in bold letters is one, and says no decision and no amount."""
-    return may_be_heading(line) and not (_DECIDED.search(line) or _AMOUNT.search(line))
+    return may_be_heading(line) and not (_DECIDED.search(line) or _AMOUNT.match(line))

@@ -257,9 +257,9 @@ def _character(code: int) -> str:
         return "-"
     if code in _PRIVATE_USE:
         return _OLD_STYLE_DIGITS.get(code, PRIVATE)
-    # A digit that is left out would change a number; this one shows that something is there.
     if code == _BULLET:
         return "\N{BULLET}"
+    # A digit that is left out would change a number; this one shows that something is there.
     return _LIGATURES.get(code) or (chr(code) if 0 < code < 0x110000 else UNKNOWN)
 
 

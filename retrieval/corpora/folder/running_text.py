@@ -44,8 +44,8 @@ _ENTRY = re.compile(
     re.IGNORECASE,
 )
 # "Adults: 8 euros", "1. a valid passport": what is said in lines of their own.
-_FIELD = re.compile(r"[^\W\d_a-z][^.!?:]{1,40}: \S")
-_FILLED = re.compile(r"[^.!?:]{1,40}: (?:[+\d(]|\S*@)")  # "Telephone: 555 21"
+_FIELD = re.compile(r"(?!(?:Table|Figure|Chart|Box)\b)[^\W\d_a-z][^.!?:]{1,40}: \S")
+_FILLED = re.compile(r"[^.!?:]{1,40}: (?:\+?[\d() -]{6}|\S*@)")  # "Telephone: 555 21 30"
 _ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z])[.)] \S")
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
@@ -218,10 +218,11 @@ def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
         # Items of a list, or lines of a title, are beside others.
         if one.last and headings[at : at + 3] == [False, True, False] and at + 1 < len(paragraphs):
             size = size or one.last.size
-        # Short lines below "Contact:" say something, up to the next sentence.
-        before = read[-1][0] if read else ""
-        led = before.endswith(":") or (led and not _ENDED.search(before))
-        says = one.last and (_says_something(one.text) or (led and _WORD.search(one.text)))
+        # Short lines below "Contact:" say something, up to the next sentence, heading or row.
+        before, above, row = read[-1] if read else ("", 0.0, "")
+        led = before.endswith(":") or (led and not (above or row or _ENDED.search(before)))
+        is_led = led and _WORD.search(one.text) and not _LABEL.fullmatch(one.text)
+        says = one.last and (_says_something(one.text) or is_led)
         if size or one.is_row or says:
             read.append((one.text, size, "row" if one.is_row else ""))
         elif any(map(str.isdigit, one.text)):  # which may be data
@@ -309,8 +310,9 @@ def _continues(
     last = before.last
     assert last
     size = max(line.size, last.size)
-    of_its_own = any(own.match(before.text) and own.match(line.text) for own in (_FIELD, _ITEM))
-    if of_its_own or _BULLET.match(line.text) or abs(line.size - last.size) > _SAME_SIZE * size:
+    alike = any(own.match(before.text) and own.match(line.text) for own in (_FIELD, _ITEM))
+    begins = _BULLET.match(line.text) or (alike and not goes_on(before.text, line.text))
+    if begins or abs(line.size - last.size) > _SAME_SIZE * size:
         return False
     ended = bool(_ENDED.search(before.text))
     in_sentence = goes_on(before.text, line.text)

@@ -193,12 +193,15 @@ def row_sentences(
 
 
 def _fill(upper: list[str], lower: list[str]) -> None:
-    """Write the names of groups over all their columns, whose own names are the same: Plan, Actual.
+    """Write the name of a group over all its columns if the names below it are repeated.
 
-    A file may not say that a cell stands over several columns.
+    "2022 | | 2023 |" stands above "Plan | Paid | Plan | Paid"; a file may not say that a cell
+    stands over several columns.
     """
-    if len(set(lower[1:])) < len(lower[1:]):
-        for at in range(2, min(len(upper), len(lower))):
+    names = list(filter(None, lower[1:]))
+    repeated = {name for name in names if names.count(name) > 1}
+    for at in range(2, min(len(upper), len(lower))):
+        if lower[at] in repeated:
             upper[at] = upper[at] or upper[at - 1]
 
 
@@ -220,39 +223,55 @@ def _with_sections(grid: list[list[Cell]]) -> list[list[Cell]]:
 
 
 def _titles(grid: list[list[Cell]]) -> list[str]:
-    """Return what stands above the names of columns: rows of one cell, or a last one of two cells.
+    """Return what stands above the names of columns: rows of one cell, then maybe one of two.
 
-    The two are at the ends of a line, or beside each other above four names or more.
+    Above names of three columns or more, with figures below, the one cell may stand anywhere, and
+    the two at the ends of a line; above four names they may be beside each other.
     """
     titles: list[str] = []
     for at, (row, after) in enumerate(pairwise(grid), start=1):
+        if _only(row):
+            titles.append(_only(row))
+            continue
         filled = [place for place, cell in enumerate(row) if cell.text]
-        named = len(after) > filled[-1] and all(cell.text for cell in after)
-        if not _only(row) and not (named and len(filled) == 1):
-            ends = len(after) > 2 and filled == [0, len(after) - 1]
-            if named and (ends or (filled == [0, 1] and len(after) > 3)) and _heads(grid[at:]) == 1:
-                titles.append(", ".join(row[place].text for place in filled))
+        named = len(after) > max(2, filled[-1]) and all(cell.text for cell in after)
+        below = (cell.text for row in grid[at + 1 :] for cell in row[1:])
+        figures = any(map(_FIGURE.fullmatch, below))
+        is_alone = named and figures and len(filled) == 1
+        beside = filled == [0, 1] and len(after) > 3
+        ends = figures and filled == [0, len(after) - 1]
+        if is_alone or (named and (beside or ends) and _heads(grid[at:]) == 1):
+            titles.append(", ".join(row[place].text for place in filled))
+        if not is_alone:
             break
-        titles.append(row[filled[0]].text)
     return titles
 
 
 def _are_pairs(grid: list[list[Cell]]) -> bool:
     """Return whether a table has two columns of words, of which the first row names none.
 
-    It does if what is below its cells is longer, or begins with a small letter.
+    The second cells are of several forms, or all have two capitals or more, as names of people do;
+    names of columns are shorter than what is below them, which begins with a capital too.
     """
     first, *below = grid or [[]]
     if len(first) != 2 or _is_marked(first) or _alone(first) or any(len(r) != 2 for r in below):
         return False
     labels, values = ([row[at].text for row in below] for at in (0, 1))
     words = not any(_NUMBER.match(text) for text in (first[1].text, *values))
-    is_named = all(cell.text.isupper() for cell in first) or any(t[:1].islower() for t in labels)
+    if not (below and all(values) and words) or any(text[:1].islower() for text in labels):
+        return False
+    forms, of_first = set(map(_form, values)), _form(first[1].text)
+    alike = len(forms) == 1 and (of_first not in forms or sum(of_first) < 2)
     longer = (
         sum(map(len, texts)) > by * len(texts) * len(cell.text)
         for texts, by, cell in zip((labels, values), _LONGER, first, strict=True)
     )
-    return bool(below) and all(values) and words and not (is_named or any(longer))
+    return not (alike or any(longer) or all(cell.text.isupper() for cell in first))
+
+
+def _form(text: str) -> tuple[bool, ...]:
+    """Return for each word of a text whether it begins with a capital."""
+    return tuple(word[0].isupper() for word in text.split())
 
 
 def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -293,8 +312,10 @@ def _of_rows(
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
     groups: list[str] = []
-    summed, parts = False, 0
-    above_it: list[list[Cell]] = []  # the rows of a section
+    summed = False
+    # The sums of the columns of figures, of all rows and of those of a section.
+    whole: dict[int, float] = {}
+    part: dict[int, float] = {}
     for at, row in enumerate(grid):
         alone = _only(row)
         over_all = bool(_alone(row))
@@ -304,17 +325,19 @@ def _of_rows(
         elif alone and at < last and begins and _is_name_of_rows(alone):
             nested = over_all and at and _alone(grid[at - 1])
             groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
-            above_it, parts = [], parts + 1
+            part = {}
         elif alone and (over_all or not _is_name_of_rows(alone)):
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
             values = _named(names, row, unit, own, least)
             is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
-            whole = is_sum and parts > 1 and not _is_sum_of(row, above_it)
-            groups = [] if whole or (summed and is_sum) else groups  # the sum of several sections
+            of_all = is_sum and _is_sum(row, whole) and not _is_sum(row, part)
+            groups = [] if of_all or (summed and is_sum) else groups  # the sum of several sections
             summed = is_sum
-            above_it.append(row)
+            if not is_sum:
+                _add(row, whole)
+                _add(row, part)
             if values[1:] and values[-1].endswith("?"):  # the row itself is no question
                 values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
             if values:
@@ -322,17 +345,25 @@ def _of_rows(
             yield from (f"{EMPTY_BOX} {_joined([*above, *groups, *one])}." for one in empty)
 
 
-def _is_sum_of(total: list[Cell], rows: list[list[Cell]]) -> bool:
-    """Return whether a row has the sum of some rows in its first column of figures, or none."""
-    for at, cell in enumerate(total):
-        if (value := _value(cell.text)) is not None:
-            parts = [_value(row[at].text) for row in rows if at < len(row)]
-            return math.isclose(sum(part or 0 for part in parts), value, rel_tol=1e-3)
-    return True
+def _add(row: list[Cell], sums: dict[int, float]) -> None:
+    for at, cell in enumerate(row):
+        sums[at] = sums.get(at, 0.0) + (_value(cell.text) or 0.0)
+
+
+def _is_sum(row: list[Cell], sums: Mapping[int, float]) -> bool:
+    """Return whether the figures of a row are the sums of its columns; they may be rounded."""
+    values = {at: value for at, cell in enumerate(row) if (value := _value(cell.text)) is not None}
+    return bool(values) and all(
+        math.isclose(value, sums.get(at, 0.0), rel_tol=0.01, abs_tol=1.0)
+        for at, value in values.items()
+    )
 
 
 def _value(figure: str) -> float | None:
-    plain = figure.replace(",", "").replace(" ", "").replace("\N{MINUS SIGN}", "-")
+    """Return the value of a figure, below zero in brackets; None for other texts."""
+    negative = _NEGATIVE.fullmatch(figure)
+    plain = re.sub(r"[, ]", "", f"-{negative[1]}" if negative else figure)
+    plain = plain.replace("\N{MINUS SIGN}", "-")
     return float(plain) if re.fullmatch(r"[-+]?\d+(?:\.\d+)?", plain) else None
 
 
@@ -590,7 +621,7 @@ def _heads(grid: list[list[Cell]]) -> int:
     heads = len(list(takewhile(_is_marked, rows)))
     while heads > 1 and _has_one_cell(rows[heads - 1]):  # a section, in bold letters too
         heads -= 1
-    if heads == 1 and rows[2:] and _goes_below(rows[0], rows[1]):
+    if heads == 1 and rows[2:] and _goes_below(*rows[:3]):
         heads = 2
     if not heads:
         most = min(_MOST_HEADS, len(rows) - 1)
@@ -637,11 +668,12 @@ def _goes_on(upper: list[Cell], lower: list[Cell], values: list[list[str]]) -> b
     return bool(named) and all(any(c) and not any(map(_has_a_word, c)) for c in columns)
 
 
-def _goes_below(upper: list[Cell], lower: list[Cell]) -> bool:
+def _goes_below(upper: list[Cell], lower: list[Cell], below: list[Cell]) -> bool:
     """Return whether names below merged ones are names too, though only the upper are marked."""
     merged = any(a is b and a.text for a, b in pairwise(upper))
     names = all(c.text and not any(map(str.isdigit, c.text)) for c in lower[1:])
-    return merged and names and (not lower[0].text or lower[0] is upper[0])
+    figures = not lower[0].text and any(any(map(str.isdigit, cell.text)) for cell in below[1:])
+    return merged and names and (figures or lower[0] is upper[0])
 
 
 def _is_marked(row: list[Cell]) -> bool:
