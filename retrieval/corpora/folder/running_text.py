@@ -45,6 +45,7 @@ _ENTRY = re.compile(
 )
 # "Adults: 8 euros", "1. a valid passport": what is said in lines of their own.
 _FIELD = re.compile(r"(?!(?:Table|Figure|Chart|Box)\b)[^\W\d_a-z][^.!?:]{1,40}: \S")
+_NUMBERED = re.compile(r"[^\W\d_]+\.? \(?\d[\d.]*[.:)]?")  # "Table 3"
 _FILLED = re.compile(r"[^.!?:]{1,40}: (?:\+?[\d() -]{6}|\S*@)")  # "Telephone: 555 21 30"
 _ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z])[.)] \S")
 _LABEL = re.compile(
@@ -221,7 +222,7 @@ def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
         # Short lines below "Contact:" say something, up to the next sentence, heading or row.
         before, above, row = read[-1] if read else ("", 0.0, "")
         led = before.endswith(":") or (led and not (above or row or _ENDED.search(before)))
-        is_led = led and _WORD.search(one.text) and not _LABEL.fullmatch(one.text)
+        is_led = led and _WORD.search(one.text) and not _NUMBERED.fullmatch(one.text)
         says = one.last and (_says_something(one.text) or is_led)
         if size or one.is_row or says:
             read.append((one.text, size, "row" if one.is_row else ""))

@@ -250,8 +250,8 @@ def _titles(grid: list[list[Cell]]) -> list[str]:
 def _are_pairs(grid: list[list[Cell]]) -> bool:
     """Return whether a table has two columns of words, of which the first row names none.
 
-    The second cells are of several forms, or all have two capitals or more, as names of people do;
-    names of columns are shorter than what is below them, which begins with a capital too.
+    The second cells are of several forms, or all have two capitals or more, as names of people do.
+    A first row with capitals or shorter words than below it names the columns.
     """
     first, *below = grid or [[]]
     if len(first) != 2 or _is_marked(first) or _alone(first) or any(len(r) != 2 for r in below):
@@ -263,10 +263,12 @@ def _are_pairs(grid: list[list[Cell]]) -> bool:
     forms, of_first = set(map(_form, values)), _form(first[1].text)
     alike = len(forms) == 1 and (of_first not in forms or sum(of_first) < 2)
     longer = (
-        sum(map(len, texts)) > by * len(texts) * len(cell.text)
+        sum(map(len, texts)) >= by * len(texts) * len(cell.text)
         for texts, by, cell in zip((labels, values), _LONGER, first, strict=True)
     )
-    return not (alike or any(longer) or all(cell.text.isupper() for cell in first))
+    named = first[1].text[0].isupper() and any(text[0].islower() for text in values)
+    named = named or all(cell.text.isupper() for cell in first)
+    return not (alike or named or any(longer))
 
 
 def _form(text: str) -> tuple[bool, ...]:
