@@ -256,6 +256,8 @@ def _are_pairs(grid: list[list[Cell]]) -> bool:
     first, *below = grid or [[]]
     if len(first) != 2 or _is_marked(first) or _alone(first) or any(len(r) != 2 for r in below):
         return False
+    if not all(cell.text for cell in first):
+        return False
     labels, values = ([row[at].text for row in below] for at in (0, 1))
     words = not any(_NUMBER.match(text) for text in (first[1].text, *values))
     if not (below and all(values) and words) or any(text[:1].islower() for text in labels):
