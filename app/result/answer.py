@@ -42,6 +42,10 @@ _LEANS = {SUPPORTS: "leans to yes", REFUTES: "leans to no"}
 _LEANS_OF_DENIAL = {SUPPORTS: "leans to true", REFUTES: "leans to not true"}
 _NOT_SETTLED = "Not settled"
 _NOT_ALL = {SUPPORTS: "Yes, all of it", REFUTES: "No, not all of it"}
+_UNSURE: dict[str, str] = {
+    SUPPORTS: "seems to support it, but not clearly enough",
+    REFUTES: "seems to refute it, but not clearly enough",
+}
 _SAYS_NOTHING = "says nothing about"
 _SAYS_NOT = "does not say"
 _WHEN, _WHERE = "when", "where"
@@ -50,6 +54,7 @@ FIXED = (
     *_LEANS.values(),
     *_LEANS_OF_DENIAL.values(),
     *_NOT_ALL.values(),
+    *_UNSURE.values(),
     *(_NOT_SETTLED, _SAYS_NOTHING, _SAYS_NOT, _WHEN, _WHERE, "the evidence", "not", "and"),
     *("fits", "does not fit", "which is", "occurs in none of the texts that were searched"),
     "occur in none of the texts that were searched",
@@ -356,6 +361,9 @@ def _lacks(result: ClaimResult, shown: Shown) -> tuple[Bit, ...]:
     if result.absent:
         return _absent(result)
     begin = Bit(f"“{shown.title}”", "evidence")
+    stance = result.evidence[shown.rank - 1].stance if shown.rank else ""
+    if stance in _UNSURE:
+        return begin, _fixed(f" {_UNSURE[stance]}.")
     of = result.not_settled.open if result.not_settled else ()
     claim = result.claim.rstrip(" .!?")
     if len(of) == 1 and (rest := claim[: of[0][0]].rstrip()) and of[0][1] >= len(claim):

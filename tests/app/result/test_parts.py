@@ -98,6 +98,13 @@ def test_a_claim_that_is_not_settled_says_what_its_document_lacks(
     assert_nothing_is_invented(answer, result)
 
 
+def test_a_sentence_that_supports_too_weakly_is_not_said_to_lack_the_claim() -> None:
+    found = [["Ida Holm", "Owns land in Tornby.", "SUPPORTS"]]
+    case = {"claim": "Ida Holm owns land in Tornby.", "label": "NOT ENOUGH INFO", "confidence": 0.5}
+    answer = answer_of(ClaimResult.model_validate(document_of(case | {"found": found})))
+    assert answer.lacking == "“Ida Holm” seems to support it, but not clearly enough."
+
+
 def test_only_what_opposes_is_counted_coloured_and_quoted(page_of: PageOf) -> None:
     found = [
         ["Banana", "A banana is by its botany a berry.", "SUPPORTS"],
