@@ -135,8 +135,8 @@ def read(path: Path) -> FileText:
     if not lines[1:] or not may_be_heading(lines[0]):
         titled = bool(lines[1:]) and may_be_title(lines[0])
         # A title with a colon may say something: "Price of a mill: 7 crowns".
-        below = lines[titled and ":" not in lines[0] :]
-        return FileText(lines[0] if titled else "", sections(below))
+        rest = lines[titled and ":" not in lines[0] :]
+        return FileText(lines[0] if titled else "", sections(rest))
     head = list(takewhile(bool, lines[1:])) if "" in lines else []
     head = [] if any(ends_sentence(line) or _BEGINS.match(line) for line in head) else head
     below = [*map(Block, head), *sections(lines[1 + len(head) :])]

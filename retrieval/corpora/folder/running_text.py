@@ -403,8 +403,8 @@ def _is_row(row: Sequence[str]) -> bool:
 def _heading_size(paragraph: _Paragraph, usual_size: float) -> float:
     """Return the size of a heading, which is larger than the text and no sentence, or else 0."""
     text, size = paragraph.text, paragraph.last.size if paragraph.last else 0
-    is_short = len(text) <= _LONGEST_HEADING and not _ENDED.search(text) and _WORD.search(text)
-    is_short = is_short and not _FILLED.match(text)
+    says = _ENDED.search(text) or _FILLED.match(text)
+    is_short = len(text) <= _LONGEST_HEADING and not says and _WORD.search(text)
     return size if is_short and size >= _LARGER * usual_size else 0
 
 
