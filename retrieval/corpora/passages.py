@@ -42,6 +42,7 @@ _LONGEST_LABELLED = 160  # characters of a paragraph
 _LABEL = re.compile(
     r"(?:[A-Z]?\d{1,3}[.)] |[A-Z][.:] |[–-] )?"  # noqa: RUF001
     r"(?:(?![^.]*\b(?:is|are|was|were|has|have|had|will|can|may|must)\b)(?:\S+ ){0,3}[^\s.]{2,}\."
+    r"(?! (?:It|He|She|They|This|These|We|I)\b)"
     r"|[^.!?]{1,100}\?|[\"“][^\"”]{1,100}[\"”])"
     r" (?=[^\Wa-z]|[\"“–-])"  # noqa: RUF001
 )
