@@ -49,7 +49,10 @@ _LABEL = re.compile(
 LONGEST_HEADING = 80  # characters of a heading
 _LONGEST_TITLE = 120
 _LEAST_NAMED = 2  # spaces before a colon in a title
-_ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in)\b", re.I)
+# What begins a note on the figures of a table, which is no title.
+ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
+# A label with its value: "Adults: 8 euros"; a caption is none.
+FIELD = re.compile(r"(?!(?:Table|Figure|Chart|Box)\b)[^\W\d_a-z][^.!?:]{0,40}: \S")
 _FIRST = re.compile(r"(?:§+ ?)?[^\W_a-z]")  # a capital letter or a digit, not the bullet of an item
 _WORD = re.compile(r"[^\W\d_]{2,}")
 APPENDICES = {  # of articles in wikis; what is short in them says nothing
@@ -209,11 +212,8 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
         is_row = block.kind == "row"
         is_option = with_boxes(text).startswith((EMPTY_BOX, TICKED_BOX))
         is_inner = is_option or block.kind == "subitem" or (is_row and leads[1].endswith(":"))
-        mark = _TYPED.match(text)
-        kind = (mark and mark.lastgroup) or ""
-        begins = (
-            leads[0] == leads[1] and leads[0].endswith(":") and mark and mark[kind] in _FIRST_MARKS
-        )
+        kind, is_first = _mark_of(text)
+        begins = is_first and leads[0] == leads[1] and leads[0].endswith(":")
         typed = kind if not block.kind and (begins or kind == typed) else ""
         is_item = bool(block.kind or typed)
         if not (is_inner or is_row):
@@ -222,6 +222,13 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
         above = [lead for lead in own if _introduces(lead, is_row) and lead not in text]
         new = (lead for lead in above if lead not in block.section)
         yield replace(block, text=text, section=(*block.section, *new))
+
+
+def _mark_of(text: str) -> tuple[str, bool]:
+    """Return the kind of the mark that somebody has typed before an item, and if it is a first."""
+    mark = _TYPED.match(text)
+    kind = (mark and mark.lastgroup) or ""
+    return kind, bool(mark and mark[kind] in _FIRST_MARKS)
 
 
 def _introduces(lead: str, is_row: bool) -> bool:
@@ -317,7 +324,7 @@ def may_be_title(line: str) -> bool:
     """
     label, colon, _ = line.partition(":")
     named = label.count(" ") >= _LEAST_NAMED if colon else len(_WORD.findall(line)) > 1
-    says = _NO_HEADING.search(line) or _SENTENCES.search(line) or _ON_IT.match(line)
+    says = _NO_HEADING.search(line) or _SENTENCES.search(line) or ON_IT.match(line)
     return bool(len(line) <= _LONGEST_TITLE and _FIRST.match(line) and named and not says)
 
 

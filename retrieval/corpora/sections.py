@@ -18,6 +18,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.passages import (
     BULLET,
+    FIELD,
     LONGEST_HEADING,
     Block,
     ends_sentence,
@@ -26,7 +27,6 @@ from retrieval.corpora.passages import (
     without_edit,
 )
 
-_FIELD = re.compile(r"[A-Z][^.!?:]{0,40}: \S")
 # What numbers a line among others: "§ 2", "Case 23/061", "R/02", "T3*", "1.2", "II.", "(b)".
 _SERIES = re.compile(
     r"\(?(?:(?:§ ?|[A-Z][^\W\d_]{0,9}[ /.-]?)?\d{1,4}(?:[./-]\d{1,4}){0,3}[a-z]?[.):,*]{0,2}"
@@ -84,7 +84,7 @@ def _pairs(lines: Sequence[_Line]) -> list[tuple[_Line, _Line]]:
 
 
 def _begins(line: _Line, above: _Line) -> bool:
-    is_field = _FIELD.match(line.text) and (above.series or above.text.isupper())
+    is_field = FIELD.match(line.text) and (above.series or above.text.isupper())
     has_box = EMPTY_BOX in line.text or TICKED_BOX in line.text
     in_capitals = above.text.isupper() and not line.text.isupper()
     names = above.may_name and (above.is_first or above.text.count(" ") > 1)
@@ -108,9 +108,8 @@ def sections(
     """
     lines = _lines_of(paragraphs, left_out)
     lines = lines if headed else [replace(line, may_name=False) for line in lines]
-    of_headings = {one.series for one, after in _pairs(lines) if one.may_name and after.begins} - {
-        ""
-    }
+    names = (one for one, after in _pairs(lines) if one.may_name and after.begins)
+    of_headings = {one.series for one in names if one.series}
     place = _Place(left_out, of_headings, any(line.text.startswith("+ ") for line in lines))
     around = [_Line(), *lines, _Line(), _Line()]
     for at, line in enumerate(lines):

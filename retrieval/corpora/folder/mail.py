@@ -169,8 +169,8 @@ class _Mail:
             lines = [_without_marks(line) for line in text.replace("\r\n", "\n").split("\n")]
             for said, group in groupby(_spoken(lines), key=itemgetter(0)):
                 section = (*above, *([said] if said else writer))
-                said_in = list(lines_of("\n".join(lines[at][1] for _, at in group)))
-                for block in sections(said_in, headed=False):
+                paragraphs = list(lines_of("\n".join(lines[at][1] for _, at in group)))
+                for block in sections(paragraphs, headed=False):
                     self._add(block, (*section, *block.section), said)
         if part.get_content_type() == "multipart/related":
             for inner in part.iter_parts():

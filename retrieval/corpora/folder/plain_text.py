@@ -52,6 +52,7 @@ _BOX = re.compile(rf"{_SIGN}|\([xXo ]\)(?!\S)")
 _CHOICE = re.compile(
     rf"(?:^\s*|\s\s)(?:{_SIGN}|\( \)) ?(?!{_SIGN})\S|[^\s\]☐☑☒] (?:\[ \]|[☐☑☒])(?!\S)"
 )
+# "12:07  ANN LEE: It is red.", but no row of a timetable
 _SPEECH = re.compile(
     r"\s*[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?\s+[A-Z][\w.' -]{0,30}:\s(?!.*\S\s{2,}\S)"
 )
@@ -86,7 +87,7 @@ _COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?")
 _OPEN = rf"{_WHOLE_PART}(?:,\d+)?(?: ?[%€$£])?"
 _COMMA_OR_NONE = re.compile(rf"{_OPEN}|\({_OPEN}\)")
 _POINT = re.compile(r"(?:[€$£] ?)?[-+−]?[\d, ]*\d\.\d{1,2}(?: ?[%€$£])?")  # noqa: RUF001
-_SPACED = re.compile(r" [^\W\d]")
+_SPACED = re.compile(r" [^\W\d]")  # a cell that was a part of a sentence
 _DECIMAL = re.compile(r"[-+−]?\d*\.\d+")  # noqa: RUF001
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
 _REMARK = re.compile(r"\s*#+\s+(?=[^\W\d_])")
@@ -407,8 +408,8 @@ def _has_points(rows: list[list[Cell]]) -> bool:
     parted = [figures for figures in columns if any(map(_GROUPED.fullmatch, figures))]
     figures = list(chain.from_iterable(parted))
     whole = [figure for figure in figures if not _GROUPED.fullmatch(figure)]
-    others = (cell.text for row in rows for cell in row if cell.text not in figures)
-    if any(map(_DECIMAL.fullmatch, others)):
+    others = {cell.text for row in rows for cell in row}.difference(figures)
+    if not parted or any(map(_DECIMAL.fullmatch, others)):
         return False
     return (
         len(figures) > len(whole) + 1

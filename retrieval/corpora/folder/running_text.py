@@ -20,7 +20,7 @@ from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.folder.layout import Line, Table
 from retrieval.corpora.folder.segments import Segment, rows
 from retrieval.corpora.folder.tables import Cell, above_table, names_in, row_sentences
-from retrieval.corpora.passages import may_be_bold_heading
+from retrieval.corpora.passages import FIELD, may_be_bold_heading
 from retrieval.text.sentence_splitter import boundaries
 
 _EDGE = 2  # lines at the top and the bottom that may be running heads
@@ -43,10 +43,9 @@ _ENTRY = re.compile(
     r"[^\W\d_]{2}.*\s\W*\d[\d.,]*\W*",
     re.IGNORECASE,
 )
-# "Adults: 8 euros", "1. a valid passport": what is said in lines of their own.
-_FIELD = re.compile(r"(?!(?:Table|Figure|Chart|Box)\b)[^\W\d_a-z][^.!?:]{1,40}: \S")
 _NUMBERED = re.compile(r"[^\W\d_]+\.? \(?\d[\d.]*[.:)]?")  # "Table 3"
 _FILLED = re.compile(r"[^.!?:]{1,40}: (?:\+?[\d() -]{6}|\S*@)")  # "Telephone: 555 21 30"
+# "1. a valid passport", said in a line of its own, as FIELD is
 _ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z])[.)] \S")
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
@@ -311,7 +310,7 @@ def _continues(
     last = before.last
     assert last
     size = max(line.size, last.size)
-    alike = any(own.match(before.text) and own.match(line.text) for own in (_FIELD, _ITEM))
+    alike = any(own.match(before.text) and own.match(line.text) for own in (FIELD, _ITEM))
     begins = _BULLET.match(line.text) or (alike and not goes_on(before.text, line.text))
     if begins or abs(line.size - last.size) > _SAME_SIZE * size:
         return False
@@ -423,7 +422,7 @@ def _says_something(paragraph: str) -> bool:
     is_whole = _ENDED.search(paragraph) or _BULLET.match(paragraph)
     if is_whole or _BOX.search(with_boxes(paragraph)):
         return words > 0
-    return words >= _WORDS or bool(_ENTRY.fullmatch(paragraph) or _FIELD.match(paragraph))
+    return words >= _WORDS or bool(_ENTRY.fullmatch(paragraph) or FIELD.match(paragraph))
 
 
 def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:

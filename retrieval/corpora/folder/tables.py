@@ -11,6 +11,7 @@ from itertools import chain, pairwise, takewhile
 
 from retrieval.corpora.boxes import apart, with_boxes
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
+from retrieval.corpora.passages import ON_IT
 
 _BOXES = (EMPTY_BOX, TICKED_BOX)
 _ENDS = (".", "!", "?", "…")
@@ -25,7 +26,6 @@ _PERIOD = re.compile(
     r"|\d{1,2}([./])\d{1,2}\1(?:1[5-9]|20)\d\d|(?:1[5-9]|20)\d\d-\d\d-\d\d"
 )
 _LONGEST_NOTE = 200  # characters
-_ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
 _NOTE = re.compile(r"(?:sources?|notes?|n\.b\.)\b|[*†‡]", re.IGNORECASE)
 _NOTE_ROW = re.compile(
     r"(?:notes?|remarks?|comments?|info|rules?|clauses?|hinweise?)(?: ?\w{1,3})?[.:)]?|[#*†‡].*"
@@ -43,9 +43,8 @@ _IN_BRACKETS = re.compile(r"[(\[]([^()\[\];]{1,60})(?:;[^()\[\]]*)?[)\]]")
 _SAID_IN = re.compile(
     r"\b(?:amounts|figures|values|sums)(?: are)? in ([^,;.:()]{1,40}?)(?=[,;.:)]| unless\b)", re.I
 )
-_LAST_WORD = re.compile(
-    r"_((?:thousand|million|billion)s?(?: [a-z]{3})?)$", re.I
-)  # "homes_thousand"
+# "homes_thousand"
+_LAST_WORD = re.compile(r"_((?:thousand|million|billion)s?(?: [a-z]{3})?)$", re.IGNORECASE)
 _K_OF_MONEY = re.compile(r"_k(eur|usd|gbp|chf)$", re.IGNORECASE)  # "2024_keur"
 _ALL = re.compile(r"\A(.+)\Z")
 _AFTER_IN = re.compile(r"(?:\b[Ii]n|,|:)\s([^,:()]{1,40})$")
@@ -171,7 +170,7 @@ def row_sentences(
     _put_first_names_first(grid, heads, names)
     # A note on the figures, or a caption; other sentences may be about something else.
     short = (text for text in said if len(text) <= _LONGEST_NOTE)
-    near = (t for t in short if not t.endswith(_ENDS) or any(map(_ON_IT.match, _PART.split(t))))
+    near = (t for t in short if not t.endswith(_ENDS) or any(map(ON_IT.match, _PART.split(t))))
     about = [*near, *titles, *map(_only, whole), *names[:1]]
     on_columns = [(t, name, on) for t in about for name in names[1:] if (on := _on_column(name, t))]
     taken = {text for text, _, _ in on_columns}
@@ -339,9 +338,8 @@ def _of_rows(
             of_all = is_sum and _is_sum(row, whole) and not _is_sum(row, part)
             groups = [] if of_all or (summed and is_sum) else groups  # the sum of several sections
             summed = is_sum
-            if not is_sum:
-                _add(row, whole)
-                _add(row, part)
+            for sums in (whole, part) if groups and not is_sum else ():
+                _add(row, sums)
             if values[1:] and values[-1].endswith("?"):  # the row itself is no question
                 values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
             if values:
