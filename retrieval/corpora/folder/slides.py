@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from retrieval.corpora.folder.document import FileText, Unread, first_title, hid
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.office import office_file, saved_on
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.passages import Block
+from retrieval.corpora.passages import Block, ends_sentence
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _BREAK = qn("a:br")
@@ -75,12 +76,29 @@ def _blocks(
                 unread.append(Unread(f"slide {number}", _NO_CHART, _WRITE_IT))
         elif shape.has_text_frame:
             hidden += _drop_invisible(shape, white_is_seen)
-            texts = _lines(shape)
+            yield from _below_their_leads(shape, section, number)
         yield from (Block(text, section, number) for text in texts)
     unread += hidden_text(f"slide {number}", len(hidden))
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         for paragraph in slide.notes_slide.notes_text_frame.paragraphs:
             yield Block(_line(paragraph), section, number)
+
+
+def _below_their_leads(shape: Any, section: tuple[str, ...], number: int) -> Iterator[Block]:
+    """Yield the paragraphs of a shape below those that they stand in, and below "Approved:"."""
+    written = [(each.level, _line(each)) for each in shape.text_frame.paragraphs]
+    lines = [(level, text) for level, text in written if text]
+    above: list[tuple[int, str]] = []
+    for (level, text), (next_level, _) in pairwise([*lines, (0, "")]):
+        leads = text.endswith(":")
+        above = [
+            (at, lead)
+            for at, lead in above
+            if at < level or (at == level and lead.endswith(":") and not leads)
+        ]
+        yield Block(text, (*section, *(lead for _, lead in above)), number)
+        if leads or (next_level > level and not ends_sentence(text)):
+            above.append((level, text))
 
 
 def _is_beside(shape: Any, size: tuple[int, int]) -> bool:

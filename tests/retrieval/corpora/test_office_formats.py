@@ -134,6 +134,35 @@ def test_slides_are_read_as_they_are_shown_with_their_notes(tmp_path: Path) -> N
     ]
 
 
+def test_the_items_of_a_slide_are_below_what_they_stand_in(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[1])
+    slide.shapes.title.text = "Rowan harbour"
+    frame = slide.placeholders[1].text_frame
+    lines = [(0, "We will not"), (1, "sell the crane"), (1, "Close, unless it snows:")]
+    lines += [(2, "the gate"), (0, "The crane stays."), (1, "It is red."), (0, "Rejected:")]
+    lines += [(0, "two clerks"), (0, "Lamps"), (1, "on the quay"), (0, "a boat"), (0, "Put off:")]
+    for level, text in [*lines, (0, "a slipway")]:
+        paragraph = frame.add_paragraph()
+        paragraph.level, paragraph.text = level, text
+    made.save(str(tmp_path / "a.pptx"))
+    assert texts(slides.read(tmp_path / "a.pptx")) == [
+        ((), "We will not"),
+        (("We will not",), "sell the crane"),
+        (("We will not",), "Close, unless it snows:"),
+        (("We will not", "Close, unless it snows:"), "the gate"),
+        ((), "The crane stays."),
+        ((), "It is red."),
+        ((), "Rejected:"),
+        (("Rejected:",), "two clerks"),
+        (("Rejected:",), "Lamps"),
+        (("Rejected:", "Lamps"), "on the quay"),
+        (("Rejected:",), "a boat"),
+        ((), "Put off:"),
+        (("Put off:",), "a slipway"),
+    ]
+
+
 @pytest.mark.parametrize("ground", ["", "000000"])
 def test_what_nobody_sees_of_a_slide_is_not_read_and_counted(tmp_path: Path, ground: str) -> None:
     made = pptx.Presentation()
