@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -43,13 +45,15 @@ _MOST_ALIKE = 4
 
 
 def load_papers() -> PairData:
-    """Read ``research/datasets/papers``.
+    """Read ``research/datasets/papers``: a reading of each claim, always the same one, in order.
 
     Raises:
         BadSource: a file is missing or cannot be read.
     """
     read = (labelled(pair.claim, pair.evidence, pair.label) for pair in paper_pairs(TRAIN))
-    examples = [example for example in read if example.length <= LONGEST]
+    short = (example for example in read if example.length <= LONGEST)
+    chance = random.Random(0)
+    examples = [chance.choice(list(same)) for _, same in groupby(short, attrgetter("claim"))]
     held_out = list(paper_pairs(HELD_OUT))
     return PairData(
         examples,
@@ -144,15 +148,19 @@ def _claims_of(path: Path) -> tuple[_Settled, ...]:
     return tuple(_read_claims(path))
 
 
+def write_papers(path: Path, folder: Path) -> None:
+    """Write each paper to a file, in a folder with the number of its line."""
+    for number, record in read_json_lines(path, ("name", "text")):
+        file = folder / f"{number}" / record["name"]
+        file.parent.mkdir()
+        file.write_text(record["text"], encoding="utf-8")
+
+
 def _read_claims(path: Path) -> Iterator[_Settled]:
-    records = list(read_json_lines(path, ("name", "text")))
     with TemporaryDirectory() as folder:
-        for number, record in records:
-            file = Path(folder, f"{number}", record["name"])
-            file.parent.mkdir()
-            file.write_text(record["text"], encoding="utf-8")
+        write_papers(path, Path(folder))
         papers = _read(Path(folder))
-    for number, record in records:
+    for number, record in read_json_lines(path, ("name", "text")):
         documents, where = papers[f"{number}"], f"{path}, line {number}"
         for claim in record["claims"]:
             if claim["label"] not in LABELS:

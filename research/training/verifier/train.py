@@ -46,6 +46,7 @@ from research.training.verifier.pairs import (
     pair_examples,
     resurfaced,
 )
+from research.training.verifier.relations import load_relations
 from research.training.verifier.retrieved import (
     composed_examples,
     misread_examples,
@@ -70,8 +71,9 @@ class Mix:
     settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
     that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: the most
     texts that assert or only mention a claim. ``meaning``: of pairs about meaning. ``papers``: of
-    readings of people's own papers. ``beside``: of other sentences of these papers. ``rows``: of
-    rows of their tables.
+    claims on people's own papers, of them ``newest`` the last of the file, which a verifier that
+    is trained further has not read. ``beside``: of other sentences of these papers. ``rows``: of
+    rows of their tables. ``relations``: of claims that follow by reckoning or plain logic.
     """
 
     pairs: Mapping[str, int]
@@ -84,16 +86,27 @@ class Mix:
     assertions: int = 0
     meaning: int = 0
     papers: int = 0
+    newest: int = 0
     beside: int = 0
     rows: int = 0
+    relations: int = 0
 
     @property
     def described(self) -> str:
         """Its description in a card, with the files of this folder that make each kind."""
         kinds = (
-            (self.papers, f"{self.papers} readings of people's own papers", "../papers"),
+            (
+                self.papers,
+                f"{self.papers} readings of people's own papers, {self.newest} of the last ones",
+                "../papers",
+            ),
             (self.beside, f"{self.beside} other sentences of these papers", "../papers"),
             (self.rows, f"{self.rows} readings of rows of their tables", "rows"),
+            (
+                self.relations,
+                f"{self.relations} claims that follow by reckoning or plain logic",
+                "relations",
+            ),
             (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),
             (
                 self.assertions,
@@ -129,6 +142,7 @@ class Sources:
     papers: PairData
     beside: list[Example]
     rows: list[Example]
+    relations: PairData
 
     def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
         """Return public pairs, drawn by ``seed``, at most so many of each source."""
@@ -141,7 +155,8 @@ class Sources:
             f"Everyday: {self.everyday.described}. FEVER: {self.fever.described};"
             f" {len(self.composed)} claims composed of two of its pages"
             " (`research/training/compositions`). Texts that assert or mention a claim:"
-            f" {self.assertions.described}. {self.meaning.described}. {self.papers.described}"
+            f" {self.assertions.described}. {self.meaning.described}. {self.papers.described}."
+            f" {self.relations.described}"
         )
 
     @property
@@ -158,6 +173,7 @@ class Sources:
             **self.assertions.digests,
             **self.meaning.digests,
             **self.papers.digests,
+            **self.relations.digests,
         }
 
 
@@ -187,9 +203,12 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
         examples += composed_examples(composed, fever.pool, seed)
     examples += _drawn(sources.assertions.examples, mix.assertions, chance)
     examples += _drawn(sources.meaning.examples, mix.meaning, chance)
-    examples += _drawn(sources.papers.examples, mix.papers, chance)
+    older = len(sources.papers.examples) - mix.newest
+    examples += sources.papers.examples[older:]
+    examples += _drawn(sources.papers.examples[:older], mix.papers - mix.newest, chance)
     examples += _drawn(sources.beside, mix.beside, chance)
     examples += _drawn(sources.rows, mix.rows, chance)
+    examples += _drawn(sources.relations.examples, mix.relations, chance)
     return resurfaced([*examples, *sources.pair_examples(seed, mix.pairs)], chance)
 
 
@@ -272,17 +291,19 @@ PHASES: Mapping[str, tuple[Hyperparameters, Mix]] = {
             learning_rate=2.5e-5,
             last_rate=0.0,
             warmup=0.05,
-            seed=5,
+            seed=6,
         ),
         Mix(
             {source: quota // 20 for source, quota in _FEW.items()},
-            everyday=120,
-            fever=200,
+            everyday=80,
+            fever=100,
             assertions=200,
-            meaning=500,
-            papers=4_800,
-            beside=1_400,
-            rows=1_500,
+            meaning=600,
+            papers=1_600,
+            newest=1_400,
+            beside=600,
+            rows=400,
+            relations=4_600,
         ),
     ),
 }
@@ -318,6 +339,7 @@ def train_verifier(
         papers=load_papers(),
         beside=beside_examples(paper_claims(TRAIN), _START.seed),
         rows=row_examples(TRAIN, _START.seed),
+        relations=load_relations(),
     )
     dev = DevReadings.of(
         data_folder / "pairs",
@@ -326,6 +348,7 @@ def train_verifier(
             "assertion": sources.assertions.held_out,
             "meaning": sources.meaning.held_out,
             "papers": sources.papers.held_out,
+            "relations": sources.relations.held_out,
         },
     )
 
