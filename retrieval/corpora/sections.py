@@ -42,7 +42,7 @@ def series_of(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a text; ``series``: as ``series_of`` returns it.
+    """A line of a text; ``series``: as ``series_of`` returns it, ``indent``: blanks before it.
 
     ``is_first``: after a blank line. ``may_name``: it may be a heading by its own words and by
     what is above it. ``begins``: it may be the first below a heading.
@@ -53,6 +53,7 @@ class _Line:
     may_name: bool = False
     begins: bool = False
     series: str = ""
+    indent: int = 0
 
     @property
     def is_item(self) -> bool:
@@ -64,7 +65,7 @@ def _lines_of(paragraphs: Sequence[str], left_out: Set[str]) -> list[_Line]:
     written = ["", *map(without_edit, map(clean, paragraphs))]
     no_blank = "" not in written[1:]
     lines: list[_Line] = []
-    for before, text in pairwise(written):
+    for paragraph, (before, text) in zip(paragraphs, pairwise(written), strict=True):
         if not text:
             continue
         above = lines[-1] if lines else _Line()
@@ -72,7 +73,8 @@ def _lines_of(paragraphs: Sequence[str], left_out: Set[str]) -> list[_Line]:
         in_capitals = text.isupper() and not before.isupper() and text.count(" ") > 1
         is_apart = is_apart or (in_capitals and may_be_bold_heading(text))
         names = is_apart and may_be_heading(text) and text not in left_out
-        line = _Line(text, not before, names, series=series_of(text))
+        indent = len(paragraph) - len(paragraph.lstrip())
+        line = _Line(text, not before, names, series=series_of(text), indent=indent)
         lines.append(replace(line, begins=_begins(line, above)))
     of_one = ((line, line.series and line.series == after.series) for line, after in _pairs(lines))
     return [replace(line, may_name=line.may_name and not same) for line, same in of_one]
@@ -134,6 +136,7 @@ class _Place:
         self._listed = False  # it is an item, or introduces some
         self._nested = False  # a list in this section is numbered as its heading is
         self._tight = False  # a list stands right below this heading
+        self._outer: int | None = None  # the blanks before the last item that is in no other one
 
     def read(self, line: _Line, before: _Line, after: tuple[_Line, _Line]) -> None:
         """Add a line to the blocks, or begin a section with it."""
@@ -179,8 +182,11 @@ class _Place:
         is_item = line.is_item or (self._listed and is_short)
         leads = line.text.endswith(":")
         self._listed = leads or is_item
+        is_inner = self._outer is not None and line.indent > self._outer
+        if not is_inner:
+            self._outer = line.indent if line.is_item or line.series else None
         if _is_text(line.text) or self._left_out.isdisjoint(self._section):
-            kind = "item" if is_item and not leads else ""
+            kind = "subitem" if is_inner else "item" if is_item and not leads else ""
             self.blocks.append(Block(text, self._section, anchor=self._anchor, kind=kind))
 
 

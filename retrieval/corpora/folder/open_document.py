@@ -134,7 +134,7 @@ class _Reader:
         self._archive = archive
         self._looks = looks
 
-    def read(self, parent: etree._Element, into: etree._Element, tag: str = "p") -> None:
+    def read(self, parent: etree._Element, into: etree._Element) -> None:
         """Add paragraphs and tables; text boxes and notes follow what they hang on."""
         for child in parent:
             hidden = child.tag == _SECTION and (
@@ -146,12 +146,12 @@ class _Reader:
                 self._table(child, into)
             elif child.tag in (_HEADING, _PARAGRAPH):
                 level = min(int(child.get(_named("text:outline-level"), "1")), 6)
-                name = f"h{level}" if child.tag == _HEADING else tag
+                name = f"h{level}" if child.tag == _HEADING else "p"
                 etree.SubElement(into, name).text = self._line(child)
                 for aside in child.iter(_BOX, _BODY):
                     self.read(aside, into)
             else:
-                self.read(child, into, "li" if child.tag == _ITEM else tag)
+                self.read(child, etree.SubElement(into, "li") if child.tag == _ITEM else into)
 
     def _table(self, table: etree._Element, into: etree._Element) -> None:
         rows = [row for row in _rows(table) if row.get(_VISIBILITY) not in _COLLAPSED]

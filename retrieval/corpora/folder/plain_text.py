@@ -145,7 +145,10 @@ def read(path: Path) -> FileText:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield the paragraphs, items and rows of tables of a text, and "" for blank lines."""
+    """Yield the paragraphs, items and rows of tables of a text, and "" for blank lines.
+
+    An item that is indented begins with blanks.
+    """
     lines = _without_numbers([line for line in text.split("\n") if not _PAGE.fullmatch(line)])
     words = words_in(lines)
     series = _series_in(lines)
@@ -266,16 +269,17 @@ def _paragraphs(
     is_led = len(lines) > _FEW or lines[0].endswith(":")
     is_list = is_led and roomy > _MOST_ROOMY * len(pairs) and not is_head
     is_list = is_list and not any(_JOINS.match(line) for line in lines)
-    text, last = "", ""
+    text, last, indent = "", "", ""
     for line in lines:
         if text and not _ends(last, line, width, series, is_list):
             text = with_line(text, line.strip(), words)
         else:
             if text:
-                yield _written(text)
+                yield indent + _written(text)
             text = line.strip()
+            indent = " " * _indent(line) if _BEGINS.match(line) else ""
         last = line.rstrip()
-    yield _written(text)
+    yield indent + _written(text)
 
 
 def _written(text: str) -> str:

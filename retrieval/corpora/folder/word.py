@@ -103,22 +103,30 @@ class _Reader:
         self._notes = notes
 
     def read(self, parent: Any, into: etree._Element) -> None:
-        """Add the paragraphs and tables; text boxes and notes follow what they hang on."""
+        """Add the paragraphs and tables; text boxes and notes follow what they hang on.
+
+        An item that is further in than the one before it is added to that one.
+        """
         elements = list(_elements(parent, _P, _TABLE))
         bold = [element.tag == _P and element.xpath(_IS_BOLD) for element in elements]
+        items: list[tuple[int, etree._Element]] = []  # those around the next one, with their depths
         for at, element in enumerate(elements):
             if element.tag == _TABLE:
                 self._table(element, into)
                 continue
             found = self._words(element)
-            level = self._styles.level(element)
+            level, depth = self._styles.level(element), self._styles.depth(element)
             is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
-            tag = "li" if self._styles.is_item(element) else "p"
             begins = bold[at : at + 2] == [True, False]  # of several bold lines the last
-            if not level and begins and tag == "p" and may_be_bold_heading(found.text):
+            if not level and begins and depth is None and may_be_bold_heading(found.text):
                 level = LOWEST
-            tag = f"h{min(level, LOWEST)}" if level and not is_text else tag
-            etree.SubElement(into, tag).text = found.text
+            tag = f"h{min(level, LOWEST)}" if level and not is_text else "p"
+            is_item = depth is not None and tag == "p"
+            items = [item for item in items if is_item and item[0] < (depth or 0)]
+            around = items[-1][1] if items else into
+            made = etree.SubElement(around, "li" if is_item else tag)
+            made.text = found.text
+            items += [(depth or 0, made)] if is_item else []
             self._hanging(found, into)
 
     def _words(self, paragraph: Any) -> _Words:
@@ -275,11 +283,19 @@ class _Styles:
         """Return the level of a paragraph that is a heading, from 1, which is the title's; or 0."""
         return self._levels.get(paragraph.style or "", 0)
 
-    def is_item(self, paragraph: Any) -> bool:
-        """Return whether a paragraph is an item of a list."""
-        numbered = paragraph.find("w:pPr/w:numPr", nsmap) is not None
-        name = _value(self._bases(paragraph.style or "")[:1], "name")
-        return numbered or name.lower().startswith("list")
+    def depth(self, paragraph: Any) -> int | None:
+        """Return how many items an item of a list is in, ``None`` for what is no item.
+
+        Lists are numbered from "List Bullet 2" on by their styles, others by their own levels.
+        """
+        numbers = paragraph.find("w:pPr/w:numPr", nsmap)
+        name = _value(self._bases(paragraph.style or "")[:1], "name").lower()
+        if numbers is None and not name.startswith("list"):
+            return None
+        last = name.rpartition(" ")[2]
+        of_style = int(last) - 1 if name.startswith("list") and last.isdecimal() else 0
+        own = _value([] if numbers is None else [numbers], "ilvl")
+        return max(of_style, int(own) if own.isdecimal() else 0)
 
     def look(self, run: Any, paragraph: Any) -> str:
         """Return how a run of a paragraph looks, "" for as usual.

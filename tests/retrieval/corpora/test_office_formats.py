@@ -134,6 +134,27 @@ def test_slides_are_read_as_they_are_shown_with_their_notes(tmp_path: Path) -> N
     ]
 
 
+def test_items_know_whether_they_are_in_another_one(tmp_path: Path) -> None:
+    lines = [(0, "We will not"), (1, "sell the crane"), (1, "close the gate"), (0, "It stays.")]
+    by_style, by_level = docx.Document(), docx.Document()
+    odt = ""
+    for level, text in lines:
+        by_style.add_paragraph(text, style="List Bullet 2" if level else "List Bullet")
+        numbers = by_level.add_paragraph(text)._p.get_or_add_pPr().get_or_add_numPr()
+        numbers.get_or_add_ilvl().val, numbers.get_or_add_numId().val = level, 1
+        item = f"<text:list-item><text:p>{text}</text:p></text:list-item>"
+        odt += f"<text:list>{item}</text:list>" if level else item.removesuffix("</text:list-item>")
+        odt += "</text:list-item>" if text in ("close the gate", "It stays.") else ""
+    by_style.save(str(tmp_path / "style.docx"))
+    by_level.save(str(tmp_path / "level.docx"))
+    (tmp_path / "a.odt").write_bytes(odt_of(f"<text:list>{odt}</text:list>"))
+    found = [word.read(tmp_path / "style.docx"), word.read(tmp_path / "level.docx")]
+    for document in (*found, open_document.read(tmp_path / "a.odt")):
+        assert [(block.text, block.kind) for block in document.blocks] == [
+            (text, "subitem" if level else "item") for level, text in lines
+        ]
+
+
 def test_the_items_of_a_slide_are_below_what_they_stand_in(tmp_path: Path) -> None:
     made = pptx.Presentation()
     slide = made.slides.add_slide(made.slide_layouts[1])
