@@ -327,9 +327,8 @@ class VerdictReadings:
 
     ``together``: the verifier's probabilities for all selected sentences read as one text;
     ``alone``: those of the best reading; ``passage``: those of its sentence between its neighbours.
-    Whether ``several`` sentences are selected, whether the best reading is of a ``path``, whether
-    arithmetic takes part in it (``value``), and whether its document has no address, as people's
-    own papers have none (``paper``).
+    Whether ``several`` sentences are selected, whether the best reading is of a ``path``, and
+    whether arithmetic takes part in it (``value``).
     """
 
     together: Opinion
@@ -338,7 +337,6 @@ class VerdictReadings:
     several: bool = False
     path: bool = False
     value: bool = False
-    paper: bool = False
 
 
 @dataclass(frozen=True, slots=True)

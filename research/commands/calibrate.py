@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +13,6 @@ from cli.errors import printable, reports_errors
 from settings import Settings
 
 if TYPE_CHECKING:
-    from retrieval.corpora.corpus import Corpus
     from retrieval.models.folders import ModelFolders
 
 
@@ -68,55 +66,38 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     """Fit the calibration of the verifier of ``folders`` to searches; see ``calibrate``.
 
     ``data`` contains everyday claims, which are checked against the served index, as are the fresh
-    ones of the project, and FEVER's claims with their pages, which are indexed first, as are the
-    papers of the project that are not trained on (``claims_to_fit``, ``paper_claims_to_fit``).
+    ones of the project, and FEVER's claims with their pages, which are indexed first
+    (``claims_to_fit``).
     """
-    from research.training.papers import HELD_OUT, write_papers
-    from research.training.verifier.calibration import (
-        Claims,
-        calibrate,
-        claims_to_fit,
-        paper_claims_to_fit,
-    )
-    from retrieval.corpora.folder.folder_corpus import FolderCorpus
+    from cli.progress import IndexBar
+    from research.evaluation.evaluate import index_of, indexed
+    from research.training.verifier.calibration import Claims, calibrate, claims_to_fit
     from retrieval.corpora.wiki.fever import FeverCorpus
+    from retrieval.index.embedded.embedded_index import EmbeddedIndex
+    from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice
 
     everyday, fresh, fever = claims_to_fit(data)
     _check_index(settings)  # an error is reported before the long work
     pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
-    fever_index = _index_of(pages, "FEVER's pages", settings, folders)
-    with TemporaryDirectory() as folder:
-        write_papers(HELD_OUT, Path(folder))
-        papers_index = _index_of(FolderCorpus(Path(folder)), "papers", settings, folders)
+    encoder = default_choice(folders)
+    index = index_of(pages, encoder, settings.home / "evaluation")
+    with closing(IndexBar("Indexing FEVER's pages")) as bar:
+        indexed(
+            pages,
+            EmbeddedIndex(index, settings.threads),
+            DOCUMENT_ENCODERS[encoder](folders),
+            bar.show,
+        )
     return calibrate(
         {
             "everyday": Claims(everyday, settings.store),
             "fresh": Claims(fresh, settings.store),
-            "papers": Claims(paper_claims_to_fit(), papers_index),
-            "fever": Claims(fever, fever_index),
+            "fever": Claims(fever, index),
         },
         settings.snapshots,
         settings.threads,
         folders,
     )
-
-
-def _index_of(corpus: Corpus, named: str, settings: Settings, folders: ModelFolders) -> Path:
-    """Return the folder of an index of these pages, which is built if it is not there.
-
-    ``named``: what the pages are called while it is built.
-    """
-    from cli.progress import IndexBar
-    from research.evaluation.evaluate import index_of, indexed
-    from retrieval.index.embedded.embedded_index import EmbeddedIndex
-    from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice
-
-    encoder = default_choice(folders)
-    place = index_of(corpus, encoder, settings.home / "evaluation")
-    index = EmbeddedIndex(place, settings.threads)
-    with closing(IndexBar(f"Indexing {named}")) as bar:
-        indexed(corpus, index, DOCUMENT_ENCODERS[encoder](folders), bar.show)
-    return place
 
 
 def _check_index(settings: Settings) -> None:

@@ -44,7 +44,6 @@ from research.evaluation.systems import (
     system_names,
     with_kept,
 )
-from retrieval.corpora.corpus import Corpus
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
@@ -163,13 +162,13 @@ def _version(folder: Path, models: ModelFolders) -> str:
     return version_of(read_config(folder))
 
 
-def index_of(corpus: Corpus, vectors: str, indexes: Path) -> Path:
+def index_of(corpus: FeverCorpus, vectors: str, indexes: Path) -> Path:
     """Return the folder below ``indexes`` for these pages and vectors."""
     return indexes / f"{corpus.fingerprint()[:16]}-{vectors}"
 
 
 def indexed(
-    corpus: Corpus,
+    corpus: FeverCorpus,
     index: Index,
     encoder: DocumentEncoder,
     on_pages: Callable[[BuildProgress], None],

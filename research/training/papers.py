@@ -148,19 +148,15 @@ def _claims_of(path: Path) -> tuple[_Settled, ...]:
     return tuple(_read_claims(path))
 
 
-def write_papers(path: Path, folder: Path) -> None:
-    """Write each paper to a file, in a folder with the number of its line."""
-    for number, record in read_json_lines(path, ("name", "text")):
-        file = folder / f"{number}" / record["name"]
-        file.parent.mkdir()
-        file.write_text(record["text"], encoding="utf-8")
-
-
 def _read_claims(path: Path) -> Iterator[_Settled]:
+    records = list(read_json_lines(path, ("name", "text")))
     with TemporaryDirectory() as folder:
-        write_papers(path, Path(folder))
+        for number, record in records:
+            file = Path(folder, f"{number}", record["name"])
+            file.parent.mkdir()
+            file.write_text(record["text"], encoding="utf-8")
         papers = _read(Path(folder))
-    for number, record in read_json_lines(path, ("name", "text")):
+    for number, record in records:
         documents, where = papers[f"{number}"], f"{path}, line {number}"
         for claim in record["claims"]:
             if claim["label"] not in LABELS:

@@ -16,7 +16,7 @@ from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
 from retrieval.text.figures import written_alike
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, SUPPORTS, VerdictReadings
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
@@ -29,9 +29,8 @@ class VerdictFit:
     selected sentences read as one text, ``alone``, that of the best reading, and ``passage``, that
     of its sentence between its neighbours. The numbers ``undecided…`` are added to the log odds of
     NOT ENOUGH INFO: always, if several sentences are selected, if the best reading is of several,
-    if arithmetic takes part in it, and if it is of a paper. ``supported_of_paper`` is added to
-    those of SUPPORTS: other rows and lines of the same paper often seem to refute a claim.
-    ``esoteric train calibration`` fits them to the labels of claims that were searched for.
+    and if arithmetic takes part in it. ``esoteric train calibration`` fits them to the labels of
+    claims that were searched for.
     """
 
     together: float = 0.5
@@ -41,8 +40,6 @@ class VerdictFit:
     undecided_of_several: float = 0.0
     undecided_of_path: float = 0.0
     undecided_of_value: float = 0.0
-    undecided_of_paper: float = 0.0
-    supported_of_paper: float = 0.0
 
     def probabilities(self, readings: Sequence[VerdictReadings]) -> Array:
         """Return the probabilities of ``LABELS`` for each claim, shape ``(claims, 3)``."""
@@ -50,15 +47,14 @@ class VerdictFit:
         logs = np.log(np.maximum(np.array(read).reshape(-1, 3, len(LABELS)), _LEAST))
         weights = np.array([self.together, self.alone, self.passage], np.float32)
         logits: Array = np.einsum("r,crl->cl", weights, logs.astype(np.float32))
-        for row, one in zip(logits, readings, strict=True):
-            row[LABELS.index(SUPPORTS)] += self.supported_of_paper * one.paper
-            row[LABELS.index(NOT_ENOUGH_INFO)] += (
-                self.undecided
-                + self.undecided_of_several * one.several
-                + self.undecided_of_path * one.path
-                + self.undecided_of_value * one.value
-                + self.undecided_of_paper * one.paper
-            )
+        biases = [
+            self.undecided
+            + self.undecided_of_several * one.several
+            + self.undecided_of_path * one.path
+            + self.undecided_of_value * one.value
+            for one in readings
+        ]
+        logits[:, LABELS.index(NOT_ENOUGH_INFO)] += np.array(biases, np.float32)
         return softmax(logits)
 
 

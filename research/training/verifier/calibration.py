@@ -7,11 +7,10 @@ given evidence, or with the numbers of ``VerdictFit``.
 The readings that a search chooses from many are wrong more often than their confidence says, and a
 verdict is made of three of them. So the numbers are fitted that make the labels of claims most
 probable. It is fitted to everyday claims, to the fresh claims that earlier versions were measured
-on, to claims on people's own papers that are not trained on, and to FEVER's at once, with the same
-weight. Many claims that FEVER labels NOT ENOUGH INFO would be labelled REFUTES among everyday
-claims, so a fit to only one collection fails on the other. Of the first and the last only the
-fitted half is used (``research.evaluation.choice``), so figures of the published half, of the
-newest fresh claims and of unseen papers are of claims that nothing here has seen.
+on, and to FEVER's at once, with the same weight. Many claims that FEVER labels NOT ENOUGH INFO
+would be labelled REFUTES among everyday claims, so a fit to only one collection fails on the other.
+Of the first and the last only the fitted half is used (``research.evaluation.choice``), so figures
+of the published half, and of the newest fresh claims, are of claims that nothing here has seen.
 """
 
 from __future__ import annotations
@@ -36,12 +35,10 @@ from research.evaluation.claims import (
     Pair,
     read_corpus_claims,
     read_fever_claims,
-    read_json_lines,
     read_pairs,
 )
 from research.evaluation.measures.scores import calibration_error
 from research.evaluation.verifier_alone import opinions_of
-from research.training.papers import HELD_OUT
 from research.training.verifier.figures import dev_pairs
 from retrieval.errors import BadSource, ModelUnavailable
 from retrieval.index.open import IndexLocation
@@ -213,7 +210,6 @@ def _figures(when: str, opinions: NDArray[np.float32], labels: Sequence[Label]) 
 
 
 FEVER_CLAIMS = 300  # of the fitted half of FEVER's development claims the first ones are searched
-PAPER_CLAIMS = 300  # at most, and evenly spread
 _EVERYDAY = ("dev.jsonl", "dev-2.jsonl")
 # Claims of other authors that earlier versions were measured on.
 _FRESH = Path(__file__).resolve().parents[2] / "datasets" / "fresh"
@@ -237,18 +233,6 @@ class Claims:
 
     asked: Sequence[AnnotatedClaim]
     index: IndexLocation
-
-
-def paper_claims_to_fit() -> list[AnnotatedClaim]:
-    """Return claims on the papers of ``held-out.jsonl``.
-
-    Raises:
-        BadSource: the file cannot be read.
-    """
-    records = read_json_lines(HELD_OUT, ("name", "text"))
-    claims = [claim for _, record in records for claim in record["claims"]]
-    chosen = _spread(claims, PAPER_CLAIMS)
-    return [AnnotatedClaim(claim["claim"], claim["label"], ()) for claim in chosen]
 
 
 def claims_to_fit(data: Path) -> tuple[list[CorpusClaim], list[CorpusClaim], list[FeverClaim]]:

@@ -88,9 +88,7 @@ class VerdictJudge(Stage):
         together, several = self.together(claim, evidence), len(evidence) > 1
         value = best.key in ruled
         passage = best.opinion if value else self.in_passage(claim, best, evidence, documents)
-        readings = VerdictReadings(
-            together, best.opinion, passage, several, bool(best.path), value, paper=not best.url
-        )
+        readings = VerdictReadings(together, best.opinion, passage, several, bool(best.path), value)
         supports, refutes, undecided = self._model.verdict_fit.probabilities([readings])[0].tolist()
         opinion: Opinion = supports, refutes, undecided
         confidence = max(opinion)

@@ -131,6 +131,7 @@ def of_the_verifier(
         papers=PairData([], [], {}, ""),
         beside=[],
         rows=[],
+        relations=PairData([], [], {}, ""),
     )
     most = dict.fromkeys(("everyday", "fever", "misread", "by_rule", "composed", "assertions"), 50)
     return mixed_examples(sources, Mix({"vitaminc": 2}, **most, meaning=2), 0, classify)

@@ -391,21 +391,18 @@ def test_the_best_sentence_is_also_read_between_its_neighbours_unless_it_was_com
         assert says.read == ([] if computed else [f"Pier : {' '.join(texts[1:6])}"])
 
 
-ODDS = {  # each makes NOT ENOUGH INFO e times as probable beside SUPPORTS as it would be
+ODDS = {  # each makes NOT ENOUGH INFO e times as probable as it would be
     "alone": VerdictFit(undecided=1.0),
     "several": VerdictFit(undecided_of_several=1.0),
     "path": VerdictFit(undecided_of_path=1.0),
     "value": VerdictFit(undecided_of_value=1.0),
-    "paper": VerdictFit(undecided_of_paper=1.0),
-    "supported": VerdictFit(supported_of_paper=-1.0),
 }
 
 
 @pytest.mark.parametrize("how", ODDS)
 def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
     opinion = (0.6, 0.0, 0.4)
-    url = None if how in ("paper", "supported") else "https://piers.example/pier"
-    best = chosen(replace(evidence("Pier", "Of the Pier."), opinion=opinion, url=url))
+    best = chosen(replace(evidence("Pier", "Of the Pier."), opinion=opinion))
     best = behind(best, ROCK) if how == "path" else best
     other = chosen(replace(evidence("Quay", "Of the Quay."), opinion=(0.0, 0.0, 1.0)))
     found = (best, other) if how == "several" else (best,)
@@ -416,8 +413,7 @@ def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
         verdict = verdict_of(Says(lambda *_: opinion, fit), state)
         supported, _, undecided = verdict.probabilities
         # 0.4 / 0.6 as the readings have it, or e times that.
-        applies = when in ("alone", how) or (url is None and when in ("paper", "supported"))
-        assert undecided / supported == near(0.667 * (math.e if applies else 1))
+        assert undecided / supported == near(0.667 * (math.e if when in ("alone", how) else 1))
 
 
 def disagreeing(label: Label, leans: Label | None) -> list[int]:
