@@ -1,4 +1,4 @@
-"""Claims that follow from a text by a step of reckoning or of plain logic, made from templates.
+"""Claims that follow from a text by a step of arithmetic or simple logic, made from templates.
 
 A template of ``research/datasets/relations/templates.jsonl`` is a text and claims about it, written
 by hand, with places for names and numbers: ``{"kind", "text", "claims": [[claim, label], …]}``.
@@ -50,7 +50,7 @@ _SHARES = {
     "half": 0.5, "three fifths": 0.6, "two thirds": 2 / 3, "three quarters": 0.75,
     "four fifths": 0.8, "nine tenths": 0.9,
 }  # fmt: skip
-_APART = 0.12  # shares that differ by this are told apart however they are rounded
+_APART = 0.12  # shares that differ by more than this are different however they are rounded
 
 Values: TypeAlias = Mapping[str, str | int]
 
@@ -232,8 +232,8 @@ def _scale(chance: random.Random) -> Values:
 def _unit(one: str, other: str, by: float, values: Sequence[int], plus: int = 0) -> _Draw:
     """Return what draws a value in one of two units: a value times ``by`` is that in the other.
 
-    ``plus``: what is added then, for temperatures. These are told apart by degrees, others by how
-    many times as large they are.
+    ``plus``: what is added then, for temperatures. A wrong temperature differs by some degrees,
+    another wrong value by a factor.
     """
 
     def draw(chance: random.Random) -> Values:

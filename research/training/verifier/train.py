@@ -73,7 +73,7 @@ class Mix:
     texts that assert or only mention a claim. ``meaning``: of pairs about meaning. ``papers``: of
     claims on people's own papers, of them ``newest`` the last of the file, which a verifier that
     is trained further has not read. ``beside``: of other sentences of these papers. ``rows``: of
-    rows of their tables. ``relations``: of claims that follow by reckoning or plain logic.
+    rows of their tables. ``relations``: of claims that follow by arithmetic or simple logic.
     """
 
     pairs: Mapping[str, int]
@@ -104,7 +104,7 @@ class Mix:
             (self.rows, f"{self.rows} readings of rows of their tables", "rows"),
             (
                 self.relations,
-                f"{self.relations} claims that follow by reckoning or plain logic",
+                f"{self.relations} claims that follow by arithmetic or simple logic",
                 "relations",
             ),
             (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),

@@ -76,7 +76,7 @@ def _blocks(
                 unread.append(Unread(f"slide {number}", _NO_CHART, _WRITE_IT))
         elif shape.has_text_frame:
             hidden += _drop_invisible(shape, white_is_seen)
-            yield from _below_their_leads(shape, section, number)
+            yield from _paragraphs(shape, section, number)
         yield from (Block(text, section, number) for text in texts)
     unread += hidden_text(f"slide {number}", len(hidden))
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
@@ -84,8 +84,11 @@ def _blocks(
             yield Block(_line(paragraph), section, number)
 
 
-def _below_their_leads(shape: Any, section: tuple[str, ...], number: int) -> Iterator[Block]:
-    """Yield the paragraphs of a shape below those that they stand in, and below "Approved:"."""
+def _paragraphs(shape: Any, section: tuple[str, ...], number: int) -> Iterator[Block]:
+    """Yield the paragraphs of a shape, each below those of lower levels that introduce it.
+
+    What ends with a colon introduces those of its own level too.
+    """
     written = [(each.level, _line(each)) for each in shape.text_frame.paragraphs]
     lines = [(level, text) for level, text in written if text]
     above: list[tuple[int, str]] = []

@@ -118,15 +118,14 @@ class _Reader:
             level, depth = self._styles.level(element), self._styles.depth(element)
             is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
             begins = bold[at : at + 2] == [True, False]  # of several bold lines the last
-            if not level and begins and depth is None and may_be_bold_heading(found.text):
+            if not level and begins and not depth and may_be_bold_heading(found.text):
                 level = LOWEST
             tag = f"h{min(level, LOWEST)}" if level and not is_text else "p"
-            is_item = depth is not None and tag == "p"
-            items = [item for item in items if is_item and item[0] < (depth or 0)]
-            around = items[-1][1] if items else into
-            made = etree.SubElement(around, "li" if is_item else tag)
+            tag = "li" if depth and tag == "p" else tag
+            items = [item for item in items if tag == "li" and item[0] < depth]
+            made = etree.SubElement(items[-1][1] if items else into, tag)
             made.text = found.text
-            items += [(depth or 0, made)] if is_item else []
+            items += [(depth, made)] if tag == "li" else []
             self._hanging(found, into)
 
     def _words(self, paragraph: Any) -> _Words:
@@ -283,19 +282,19 @@ class _Styles:
         """Return the level of a paragraph that is a heading, from 1, which is the title's; or 0."""
         return self._levels.get(paragraph.style or "", 0)
 
-    def depth(self, paragraph: Any) -> int | None:
-        """Return how many items an item of a list is in, ``None`` for what is no item.
+    def depth(self, paragraph: Any) -> int:
+        """Return how deep an item of a list is, from 1; 0 for what is no item.
 
-        Lists are numbered from "List Bullet 2" on by their styles, others by their own levels.
+        The style says it ("List Bullet 2"), or the paragraph itself.
         """
         numbers = paragraph.find("w:pPr/w:numPr", nsmap)
         name = _value(self._bases(paragraph.style or "")[:1], "name").lower()
         if numbers is None and not name.startswith("list"):
-            return None
+            return 0
         last = name.rpartition(" ")[2]
-        of_style = int(last) - 1 if name.startswith("list") and last.isdecimal() else 0
+        of_style = int(last) if name.startswith("list") and last.isdecimal() else 1
         own = _value([] if numbers is None else [numbers], "ilvl")
-        return max(of_style, int(own) if own.isdecimal() else 0)
+        return max(of_style, 1 + int(own) if own.isdecimal() else 1)
 
     def look(self, run: Any, paragraph: Any) -> str:
         """Return how a run of a paragraph looks, "" for as usual.
