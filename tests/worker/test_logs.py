@@ -18,6 +18,7 @@ from retrieval.llm_judge.interface import Explained
 from retrieval.result import ClaimResult
 from retrieval.types import NOT_ENOUGH_INFO, Progress, Usage, Verdict
 from tests.app.claim_documents import claim_document
+from tests.support.waiting import wait_until
 from tests.worker.conftest import House, at_once
 from worker.answer_store import CountedModel
 from worker.database import Database
@@ -124,6 +125,8 @@ def test_each_line_about_a_claim_has_its_id_and_that_of_its_list(house: House, a
     failing = house.queue.submit(f"Divide by zero: {CLAIM}", "esoteric")
     error = house.wait_for_state(failing, "failed").error
     assert (error.code, "ZeroDivisionError" in str(error)) == ("internal", False)
+    # The worker queues the rows of lists on its own, maybe after it has taken the other claim.
+    wait_until(lambda: len(house.store.recent(2)) == 2, "the claim of the list")
     of_list = next(job for job in house.store.recent(2) if job.id != failing.id)
     house.wait_for_state(house.store.get(of_list.id), "done")
     worker.stop()
