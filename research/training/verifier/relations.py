@@ -3,7 +3,8 @@
 A template of ``research/datasets/relations/templates.jsonl`` is a text and claims about it, written
 by hand, with places for names and numbers: ``{"kind", "text", "claims": [[claim, label], …]}``.
 The numbers of a kind are drawn so that the labels are right: in the kind ``term``, ``{in}`` is a
-year between ``{a}`` and ``{b}``. About every eighth template is held out.
+year between ``{a}`` and ``{b}``. With ``"heading"`` the text stands below that title or heading,
+else below one of ``_TITLES``. About every eighth template is held out.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ Values: TypeAlias = Mapping[str, str | int]
 
 class _Template(NamedTuple):
     kind: str
+    heading: str | None
     text: str
     claims: list[tuple[str, Label]]
     held_out: bool
@@ -91,6 +93,7 @@ def _templates(path: Path) -> Iterator[_Template]:
         kind, text, where = record["kind"], record["text"], f"{path}, line {number}"
         if kind not in _DRAWN:
             raise bad_line(where, "an unknown kind")
+        heading = record.get("heading")
         known = drawn(kind, random.Random()).keys()
         try:
             claims = [(claim, label) for claim, label in record["claims"]]
@@ -98,10 +101,11 @@ def _templates(path: Path) -> Iterator[_Template]:
             raise bad_line(where, "no pairs of a claim and a label under 'claims'") from error
         if any(label not in LABELS for _, label in claims):
             raise bad_line(where, "an unknown label")
-        if not known >= set(_PLACE.findall(" ".join([text, *(claim for claim, _ in claims)]))):
+        texts = [heading or "", text, *(claim for claim, _ in claims)]
+        if not known >= set(_PLACE.findall(" ".join(texts))):
             raise bad_line(where, "a place in braces that its kind does not have")
         held_out = zlib.crc32(text.encode()) % _HELD_OUT == 0
-        yield _Template(kind, text, claims, held_out)
+        yield _Template(kind, heading, text, claims, held_out)
 
 
 def _pairs(template: _Template, texts: int) -> Iterator[Pair]:
@@ -112,7 +116,7 @@ def _pairs(template: _Template, texts: int) -> Iterator[Pair]:
     chance = random.Random(template.text)
     for _ in range(texts):
         values = drawn(template.kind, chance)
-        title = _filled(chance.choice(_TITLES), values)
+        title = _filled(template.heading or chance.choice(_TITLES), values)
         evidence = evidence_text(title, _filled(template.text, values))
         for claim, label in template.claims:
             typed = claim.islower() and not claim.endswith(".")  # as in a search box
@@ -189,6 +193,17 @@ def _share(chance: random.Random, shares: Sequence[str]) -> Values:
         "n": _figure(part), "m": _figure(whole), "rest": _figure(whole - part),
         "p": percent, "rp": 100 - percent, "f": name,
         "f2": wrong, "p2": round(100 * _SHARES[chance.choice(others)]),
+    }  # fmt: skip
+
+
+def _majority(chance: random.Random) -> Values:
+    """Draw a part that is a little more than half of a whole."""
+    whole = chance.choice((chance.randint(60, 990), chance.randint(11, 99) * 100))
+    part = round(whole * chance.randint(515, 585) / 1000)
+    return {
+        "n": _figure(part), "m": _figure(whole), "rest": _figure(whole - part),
+        "p": round(100 * part / whole), "rp": 100 - round(100 * part / whole),
+        "p2": chance.randint(20, 35),
     }  # fmt: skip
 
 
@@ -336,6 +351,7 @@ _DRAWN: Mapping[str, _Draw] = {
     "era": _era,
     "share-most": lambda chance: _share(chance, _MORE),
     "share-few": lambda chance: _share(chance, _LESS),
+    "majority": _majority,
     "fraction": _fraction,
     "number": _number,
     "scale": _scale,
@@ -354,6 +370,9 @@ _DRAWN: Mapping[str, _Draw] = {
     "inverse": lambda _: {},
     "respective": _three,
     "except": _days,
+    "heading": _three,
+    "status": _three,
+    "said": _three,
     "row": _three,
     "rows": _falling,
 }

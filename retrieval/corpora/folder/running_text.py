@@ -169,18 +169,21 @@ def _is_running(
 
 @dataclass(slots=True, eq=False)
 class _Paragraph:
-    """``last`` is its last line, if it is no row of a table. ``is_full``: ``last`` had no room."""
+    """``last`` is its last line, if it is no row of a table. ``is_full``: ``last`` had no room.
+
+    ``kind``: "row" of a table, "subitem", which begins further right than the item above, or "".
+    """
 
     text: str
     last: Line | None
     is_note: bool = False
     is_full: bool = False
-    is_row: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The paragraphs of a page, of headings with their size; "row" is the kind of rows of tables.
+    """The paragraphs of a page, of headings with their size, and their kinds (``Block``).
 
     ``dropped``: lines and rows with numbers that are not read because they are no sentences, such
     as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not there.
@@ -219,12 +222,13 @@ def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
         if one.last and headings[at : at + 3] == [False, True, False] and at + 1 < len(paragraphs):
             size = size or one.last.size
         # Short lines below "Contact:" say something, up to the next sentence, heading or row.
-        before, above, row = read[-1] if read else ("", 0.0, "")
-        led = before.endswith(":") or (led and not (above or row or _ENDED.search(before)))
+        before, above, kind = read[-1] if read else ("", 0.0, "")
+        is_cut = above or kind == "row" or _ENDED.search(before)
+        led = before.endswith(":") or (led and not is_cut)
         is_led = led and _WORD.search(one.text) and not _NUMBERED.fullmatch(one.text)
         says = one.last and (_says_something(one.text) or is_led)
-        if size or one.is_row or says:
-            read.append((one.text, size, "row" if one.is_row else ""))
+        if size or one.kind == "row" or says:
+            read.append((one.text, size, one.kind))
         elif any(map(str.isdigit, one.text)):  # which may be data
             is_label = _LABEL.fullmatch(one.text) and any(map(str.isalpha, one.text))
             dropped += [] if is_label else [one.text]
@@ -266,16 +270,17 @@ def _paragraphs(
     lines = [item for item in items if isinstance(item, Line)]
     heights, edges = _usual_heights(lines), _right_edges(lines)
     paragraphs: list[_Paragraph] = []
+    outer: Line | None = None  # the first of the last item that is in no other one
     for item in items:
         if isinstance(item, Table):
             rows: list[Sequence[Cell | str]] = [*item.heads, *filter(_is_row, item.rows)]
-            above = above_table((one.text, one.is_row) for one in paragraphs[-3:])
+            above = above_table((one.text, one.kind == "row") for one in paragraphs[-3:])
             at_top = all(_CONTINUED.search(one.text) for one in paragraphs)
             if begun and at_top and begun.goes_on_in(rows):
                 rows, above = [*begun.names, *rows], begun.above
             begun = _Begun(names_in(rows), above)
             sentences = row_sentences(rows, above)
-            paragraphs += (_Paragraph(text, None, is_row=True) for text in sentences)
+            paragraphs += (_Paragraph(text, None, kind="row") for text in sentences)
             alone = (row for row in item.rows if not _is_row(row))
             paragraphs += (_Paragraph("".join(row), None) for row in alone)
             continue
@@ -285,10 +290,18 @@ def _paragraphs(
             before.text = with_line(before.text, item.text, words)
             before.last = item
         else:
-            before = _Paragraph(_NOTE_MARK.sub("", item.text), item, is_note)
+            is_inner = outer is not None and _is_right_of(item, outer)
+            is_item = bool(_BULLET.match(item.text) or _ITEM.match(item.text))
+            outer = outer if is_inner else item if is_item else None
+            kind = "subitem" if is_inner and is_item else ""
+            before = _Paragraph(_NOTE_MARK.sub("", item.text), item, is_note, kind=kind)
             paragraphs.append(before)
         before.is_full = not _had_room(item, "and", edges, _SPACE)
     return paragraphs, begun if items and isinstance(items[-1], Table) else None
+
+
+def _is_right_of(line: Line, other: Line) -> bool:
+    return line.column == other.column and line.left - other.left > _INDENTED * line.size
 
 
 def _unfinished(paragraphs: Sequence[_Paragraph], line: Line, is_note: bool) -> _Paragraph | None:

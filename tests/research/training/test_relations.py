@@ -35,6 +35,9 @@ KINDS: dict[str, Callable[[dict[str, int], dict[str, str]], bool]] = {
     "era": lambda n, _: n["n"] != n["n2"],
     "share-most": lambda n, _: n["n"] * 2 > n["m"] and abs(n["p"] - 100 * n["n"] / n["m"]) <= 0.5,
     "share-few": lambda n, _: n["n"] * 2 < n["m"] and n["n"] + n["rest"] == n["m"],
+    "majority": lambda n, _: (
+        n["m"] < 2 * n["n"] < 1.2 * n["m"] and n["n"] + n["rest"] == n["m"] and n["p2"] < n["rp"]
+    ),
     "fraction": lambda n, s: abs(n["p"] - n["p2"]) > 10 and s["f"] != s["f2"],
     "number": lambda n, _: n["n"] >= 300 and not 0.7 < n["n2"] / n["n"] < 1.5,
     "scale": lambda n, s: (

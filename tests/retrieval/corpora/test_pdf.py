@@ -7,6 +7,7 @@ from retrieval.corpora.folder import ocr, pdf
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.folder.letters import Letter
 from retrieval.corpora.folder.segments import segments
+from retrieval.corpora.passages import passages
 from retrieval.words import BY_OCR, OCR_NOTE
 from tests.retrieval.corpora.pdf_files import drawn, font_with, form_of, pdf_of, scanned_of
 from tests.support.cases import cases
@@ -36,6 +37,28 @@ def test_pages_are_read_one_after_the_other_below_their_headings(
     (tmp_path / "a.pdf").write_bytes(pdf_of([], more=streams, font=font))
     found = pdf.read(tmp_path / "a.pdf").blocks
     assert [[" > ".join(block.section), block.text] for block in found] == read
+
+
+def test_an_item_is_read_below_the_one_that_it_is_in(tmp_path: Path) -> None:
+    lines = [
+        (50, "The tenant must:"),
+        (62, "• pay the rent on the first day of each month"),
+        (62, "• not, without the consent of the owner:"),
+        (80, "* keep dogs or other large animals in the house"),
+        (80, "* let the rooms below the roof to other people"),
+        (62, "• sweep the stairs"),
+    ]
+    pieces = [(left, 700 - 14 * at, 10, text) for at, (left, text) in enumerate(lines)]
+    (tmp_path / "a.pdf").write_bytes(pdf_of([], more=[drawn(*pieces)]))
+    found = passages("a.pdf", "Lease", None, pdf.read(tmp_path / "a.pdf").blocks)
+    read = [(page.passage.section, page.sentences) for page in found if page.passage]
+    tenant, consent = "The tenant must:", "• not, without the consent of the owner:"
+    assert read == [
+        ((), (tenant,)),
+        ((tenant,), (lines[1][1], consent)),
+        ((tenant, consent), (lines[3][1], lines[4][1])),
+        ((tenant,), (lines[5][1],)),
+    ]
 
 
 def test_numbers_that_are_no_sentences_are_counted_and_named(tmp_path: Path) -> None:
