@@ -4,7 +4,8 @@ A template of ``research/datasets/relations/templates.jsonl`` is a text and clai
 by hand, with places for names and numbers: ``{"kind", "text", "claims": [[claim, label], …]}``.
 The numbers of a kind are drawn so that the labels are right: in the kind ``term``, ``{in}`` is a
 year between ``{a}`` and ``{b}``. With ``"heading"`` the text stands below that title or heading,
-else below one of ``_TITLES``. About every eighth template is held out.
+else below one of ``_TITLES``. ``"then"``: heading and text of a second place that is read with it.
+About every eighth template is held out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from research.evaluation.claims import Pair, bad_line, read_json_lines
 from research.training.data import PairData
 from research.training.loop import labelled
 from retrieval.system.files import digest_of
-from retrieval.text.context import evidence_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS, Label
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "datasets" / "relations" / "templates.jsonl"
@@ -60,6 +61,7 @@ class _Template(NamedTuple):
     kind: str
     heading: str | None
     text: str
+    then: tuple[str, str] | None
     claims: list[tuple[str, Label]]
     held_out: bool
 
@@ -101,11 +103,12 @@ def _templates(path: Path) -> Iterator[_Template]:
             raise bad_line(where, "no pairs of a claim and a label under 'claims'") from error
         if any(label not in LABELS for _, label in claims):
             raise bad_line(where, "an unknown label")
-        texts = [heading or "", text, *(claim for claim, _ in claims)]
+        then = (record["then"][0], record["then"][1]) if "then" in record else None
+        texts = [heading or "", text, *(then or ()), *(claim for claim, _ in claims)]
         if not known >= set(_PLACE.findall(" ".join(texts))):
             raise bad_line(where, "a place in braces that its kind does not have")
         held_out = zlib.crc32(text.encode()) % _HELD_OUT == 0
-        yield _Template(kind, heading, text, claims, held_out)
+        yield _Template(kind, heading, text, then, claims, held_out)
 
 
 def _pairs(template: _Template, texts: int) -> Iterator[Pair]:
@@ -116,8 +119,9 @@ def _pairs(template: _Template, texts: int) -> Iterator[Pair]:
     chance = random.Random(template.text)
     for _ in range(texts):
         values = drawn(template.kind, chance)
-        title = _filled(template.heading or chance.choice(_TITLES), values)
-        evidence = evidence_text(title, _filled(template.text, values))
+        read = [(template.heading or chance.choice(_TITLES), template.text)]
+        read += [template.then] if template.then else []
+        evidence = evidence_set_text([(_filled(h, values), _filled(t, values)) for h, t in read])
         for claim, label in template.claims:
             typed = claim.islower() and not claim.endswith(".")  # as in a search box
             filled = _filled(claim, values)
@@ -373,6 +377,7 @@ _DRAWN: Mapping[str, _Draw] = {
     "heading": _three,
     "status": _three,
     "said": _three,
+    "places": _three,
     "row": _three,
     "rows": _falling,
 }
