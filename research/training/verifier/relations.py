@@ -61,7 +61,7 @@ class _Template(NamedTuple):
     kind: str
     heading: str | None
     text: str
-    then: tuple[str, str] | None
+    then: tuple[str, ...]  # a heading and a text, or nothing
     claims: list[tuple[str, Label]]
     held_out: bool
 
@@ -103,8 +103,12 @@ def _templates(path: Path) -> Iterator[_Template]:
             raise bad_line(where, "no pairs of a claim and a label under 'claims'") from error
         if any(label not in LABELS for _, label in claims):
             raise bad_line(where, "an unknown label")
-        then = (record["then"][0], record["then"][1]) if "then" in record else None
-        texts = [heading or "", text, *(then or ()), *(claim for claim, _ in claims)]
+        match record.get("then", ()):
+            case [] | [str(), str()]:
+                then = tuple(record.get("then", ()))
+            case _:
+                raise bad_line(where, "no heading and text under 'then'")
+        texts = [heading or "", text, *then, *(claim for claim, _ in claims)]
         if not known >= set(_PLACE.findall(" ".join(texts))):
             raise bad_line(where, "a place in braces that its kind does not have")
         held_out = zlib.crc32(text.encode()) % _HELD_OUT == 0
@@ -119,9 +123,9 @@ def _pairs(template: _Template, texts: int) -> Iterator[Pair]:
     chance = random.Random(template.text)
     for _ in range(texts):
         values = drawn(template.kind, chance)
-        read = [(template.heading or chance.choice(_TITLES), template.text)]
-        read += [template.then] if template.then else []
-        evidence = evidence_set_text([(_filled(h, values), _filled(t, values)) for h, t in read])
+        heading = template.heading or chance.choice(_TITLES)
+        read = [_filled(text, values) for text in (heading, template.text, *template.then)]
+        evidence = evidence_set_text(list(zip(read[::2], read[1::2], strict=True)))
         for claim, label in template.claims:
             typed = claim.islower() and not claim.endswith(".")  # as in a search box
             filled = _filled(claim, values)

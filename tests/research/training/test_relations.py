@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -89,6 +90,22 @@ def test_a_value_in_another_unit_is_the_same_but_for_rounding(
         assert abs(_int(values["x_off"]) - expected) > (12 if kind == "unit-heat" else expected / 4)
 
 
+def test_a_template_is_read_below_its_heading_and_with_its_second_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relations, "TEMPLATES", tmp_path / "templates.jsonl")
+    line = {
+        "kind": "places",
+        "heading": "Lamps, Rejected",
+        "text": "A lamp for the pier.",
+        "then": ["Pier", "It is dark."],
+        "claims": [["The pier gets a lamp.", "REFUTES"]],
+    }
+    (tmp_path / "templates.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    evidence = {example.evidence for example in load_relations().examples}
+    assert evidence == {"Lamps, Rejected : A lamp for the pier. [SEP] Pier : It is dark."}
+
+
 def test_every_template_is_filled_and_those_held_out_are_not_trained_on() -> None:
     pairs = load_relations()
     texts = [example.claim + example.evidence for example in pairs.examples]
@@ -109,6 +126,8 @@ def test_every_template_is_filled_and_those_held_out_are_not_trained_on() -> Non
         ('{"kind": "order", "text": "Red.", "claims": ["Blue."]}', "no pairs of a claim"),
         ('{"kind": "order", "text": "Red.", "claims": [["Blue.", "FALSE"]]}', "an unknown label"),
         ('{"kind": "order", "text": "{a}.", "claims": []}', "a place in braces"),
+        ('{"kind": "order", "text": "Red.", "then": ["A"], "claims": []}', "no heading and text"),
+        ('{"kind": "order", "heading": "{a}", "text": "Red.", "claims": []}', "a place in braces"),
     ],
 )
 def test_what_is_no_template_is_refused(
