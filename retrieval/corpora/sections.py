@@ -160,7 +160,7 @@ class _Place:
             self._listed = self._tight = False
         if line.is_first and not (before.text.endswith(":") or line.is_item):
             self._listed = self._listed and not ends_sentence(line.text)
-        self._add(line, before)
+        self._add(line, before, below)
 
     def _level_of(self, line: _Line) -> int | None:
         """Return the level of the heading whose series a line is of, if there is one."""
@@ -174,19 +174,23 @@ class _Place:
         is_named = is_sister and line.series[0].isupper() and "0" in line.series  # "Part 2"
         return line.may_name + below.begins + is_sister + is_named > 1 and bool(below.text)
 
-    def _add(self, line: _Line, before: _Line) -> None:
+    def _add(self, line: _Line, before: _Line, below: _Line) -> None:
         bullet = None if self._has_signs else BULLET.match(line.text)
         text = line.text[bullet.end() :] if bullet else line.text
         of_list = bool(line.series) and line.series == before.series
         is_short = len(line.text) <= LONGEST_HEADING or of_list
-        is_item = line.is_item or (self._listed and is_short)
+        # A line without a bullet, right below one with it, ends the list.
+        ends = before.is_item and line.indent <= before.indent and not before.text.endswith(":")
+        is_item = line.is_item or (self._listed and is_short and not ends)
         leads = line.text.endswith(":")
+        leads_inner = line.is_item and below.indent > line.indent
         self._listed = leads or is_item
         is_inner = self._outer is not None and line.indent > self._outer
         if not is_inner:
             self._outer = line.indent if line.is_item or line.series else None
         if _is_text(line.text) or self._left_out.isdisjoint(self._section):
-            kind = "subitem" if is_inner else "item" if is_item and not leads else ""
+            is_item = is_item and (leads_inner or not leads)
+            kind = "subitem" if is_inner else "item" if is_item else ""
             self.blocks.append(Block(text, self._section, anchor=self._anchor, kind=kind))
 
 

@@ -24,6 +24,8 @@ _LEAST_MOVED = 4  # less is nearly on the line
 _HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a link leads
 _ASIDE = {"footnote", "shptxt"}  # notes and text boxes
 _CELL = "|"  # what striprtf puts after each cell
+# Before an item: a bullet of a font for signs (Symbol, Wingdings, Courier New), and a tab.
+_SIGN = re.compile(r"(?<!\S)[·§o](?=\t)")
 _TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
 _COLOURS = re.compile(r"\{\\colortbl([^{}]*)\}")
 _WHITE = re.compile(r"(?=.*\\red255\b)(?=.*\\green255\b)(?=.*\\blue255\b)", re.S)
@@ -63,8 +65,9 @@ def read(path: Path) -> FileText:
 def _shown(content: str) -> tuple[str, int]:
     """Return RTF without hidden and struck-out text and with marks around raised text.
 
-    Notes and text boxes, which striprtf leaves out, follow their paragraph. The number is that of
-    the passages in invisible letters, which are left out too.
+    Notes and text boxes, which striprtf leaves out, follow their paragraph. An item of a list in an
+    item begins with blanks. The number is that of the passages in invisible letters, which are left
+    out too.
     """
     table = [] if _COLOURED.search(content) else _COLOURS.findall(content)[:1]
     colours = enumerate("".join(table).split(";"))
@@ -72,16 +75,17 @@ def _shown(content: str) -> tuple[str, int]:
     shown: list[str] = []
     notes: list[str] = []
     into, note = shown, 0
-    look, outer = _Look(), list[_Look]()
+    look, outer = _Look(), list[tuple[_Look, int]]()
     touches = False  # whether what comes next stands right after a word; programs move whole words
     tricks, in_trick = 0, False
+    begin, level = 0, 0  # of the paragraph: its place, and its level in a list
     for found in PATTERN.finditer(content):
         word, number, code, symbol, brace, letter = found.groups()
         before = look
         if brace == "{":
-            outer.append(look)
+            outer.append((look, level))
         elif brace and outer:
-            look = outer.pop()
+            look, level = outer.pop()
             into = shown if len(outer) < note else into
         elif word in _ASIDE:
             into, note, look = notes, len(outer), replace(look, height="")
@@ -100,9 +104,13 @@ def _shown(content: str) -> tuple[str, int]:
         if look.height != before.height:
             marks = _AT_HEIGHT[before.height][1] + _AT_HEIGHT[look.height][0]
             into += (rf"{{\uc0\u{ord(mark)} }}" for mark in marks)
-        if word == "par" and into is shown and notes:
-            shown += ["{", *notes, "\\par}"]
+        if word in {"pard", "ilvl"}:
+            level = int(number or "0")
+        if word == "par" and into is shown:
+            shown.insert(begin, r"\~" * level)
+            shown += ["{", *notes, "\\par}"] if notes else []
             notes.clear()
+            begin = len(shown)
     # Those of a last line without an end.
     return "".join([*shown[:-1], *notes, *shown[-1:]]), tricks
 
@@ -128,9 +136,9 @@ def _changed(look: _Look, word: str, number: str, white: set[str], touches: bool
 def _blocks(text: str) -> Iterator[Block]:
     """Yield the paragraphs, and sentences for the rows of tables."""
     lines = [unmarked(line) for line in text.split("\n")]
-    for is_table, some in groupby(filter(None, map(str.strip, lines)), lambda x: x.endswith(_CELL)):
+    for is_table, some in groupby(filter(str.strip, lines), lambda x: x.rstrip().endswith(_CELL)):
         if is_table:
-            rows = [[clean(cell) for cell in line[:-1].split(_CELL)] for line in some]
+            rows = [[clean(cell) for cell in line.strip()[:-1].split(_CELL)] for line in some]
             yield from map(Block, row_sentences(rows))
         else:
-            yield from sections(list(some))
+            yield from sections([_SIGN.sub("•", line) for line in some])

@@ -30,6 +30,8 @@ from retrieval.corpora.folder import (
 )
 from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.numbers import shown_number
+from retrieval.corpora.passages import passages
+from retrieval.corpora.sections import sections
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from tests.retrieval.corpora import office_files
@@ -76,6 +78,29 @@ def test_an_odt_is_read_as_it_is_shown(tmp_path: Path, odt: str, read: list[str]
 def test_an_rtf_is_read_as_it_is_shown(tmp_path: Path, rtf: str, read: list[str]) -> None:
     (tmp_path / "a.rtf").write_text(rf"{{\rtf1\ansi {rtf}\par}}", encoding="ascii")
     assert [text for _, text in texts(rich_text.read(tmp_path / "a.rtf"))] == read
+
+
+def _rtf_item(level: int, text: str) -> str:
+    # As word processors write it: the sign, and then the level of the item.
+    return rf"\pard{{\listtext\pard\plain\f3 \'b7\tab}}\ilvl{level}\ls1 {text}\par "
+
+
+def test_an_item_in_an_item_is_below_both_of_its_lead_ins_in_rtf_and_text(tmp_path: Path) -> None:
+    items = [(0, "keep pets"), (0, "do without consent:"), (1, "let rooms"), (0, "smoke in bed")]
+    first, last = "The tenant must not:", "That is all."
+    listed = "".join(_rtf_item(level, text) for level, text in items)
+    path = tmp_path / "a.rtf"
+    path.write_text(rf"{{\rtf1\ansi {first}\par {listed}\pard {last}\par}}", encoding="ascii")
+    lines = [first, *("  " * level + f"- {text}" for level, text in items), last]
+    for blocks in (rich_text.read(path).blocks, sections(lines)):
+        pages = list(passages("a", "Lease", None, blocks))
+        assert [(page.passage and page.passage.section, page.sentences) for page in pages] == [
+            ((), (first,)),
+            ((first,), ("keep pets", "do without consent:")),
+            ((first, "do without consent:"), ("let rooms",)),
+            ((first,), ("smoke in bed",)),
+            ((), (last,)),
+        ]
 
 
 def test_an_epub_is_read_chapter_by_chapter_as_its_style_sheets_show_it(tmp_path: Path) -> None:
