@@ -214,7 +214,7 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
         is_inner = is_option or block.kind == "subitem" or (is_row and leads[1].endswith(":"))
         kind, is_first = _mark_of(text)
         begins = is_first and leads[0] == leads[1] and leads[0].endswith(":")
-        if block.kind != "subitem":  # these are in an item, which others of its kind may follow
+        if block.kind != "subitem":  # the list around it may go on after it
             typed = kind if not block.kind and (begins or kind == typed) else ""
         is_item = bool(block.kind or typed)
         if not (is_inner or is_row):

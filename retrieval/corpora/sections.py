@@ -4,7 +4,7 @@ A heading is a short line without a mark at its end, before a paragraph that has
 with its value or an item of a list, and not right below another short line that is none; of two
 such lines the second is below the first. A line that numbers itself as a heading does ("R/03") is
 one too, or ends the section of the one before it. Other short lines are paragraphs, or items below
-what introduces them with a colon.
+what introduces them with a colon, up to the last bullet if there are some.
 """
 
 from __future__ import annotations
@@ -179,8 +179,9 @@ class _Place:
         text = line.text[bullet.end() :] if bullet else line.text
         of_list = bool(line.series) and line.series == before.series
         is_short = len(line.text) <= LONGEST_HEADING or of_list
-        # A line without a bullet, right below one with it, ends the list.
-        ends = before.is_item and line.indent <= before.indent and not before.text.endswith(":")
+        # Below the last bullet of a list, a line without one is no item.
+        is_last = before.is_item and not (below.is_item or before.text.endswith(":"))
+        ends = is_last and not line.series and line.indent <= before.indent
         is_item = line.is_item or (self._listed and is_short and not ends)
         leads = line.text.endswith(":")
         leads_inner = line.is_item and below.indent > line.indent
@@ -189,8 +190,8 @@ class _Place:
         if not is_inner:
             self._outer = line.indent if line.is_item or line.series else None
         if _is_text(line.text) or self._left_out.isdisjoint(self._section):
-            is_item = is_item and (leads_inner or not leads)
-            kind = "subitem" if is_inner else "item" if is_item else ""
+            as_item = is_item and (leads_inner or not leads)
+            kind = "subitem" if is_inner else "item" if as_item else ""
             self.blocks.append(Block(text, self._section, anchor=self._anchor, kind=kind))
 
 

@@ -59,7 +59,7 @@ Values: TypeAlias = Mapping[str, str | int]
 
 class _Template(NamedTuple):
     kind: str
-    heading: str | None
+    heading: str  # "" for a drawn title
     text: str
     then: tuple[str, ...]  # a heading and a text, or nothing
     claims: list[tuple[str, Label]]
@@ -85,7 +85,7 @@ def load_relations() -> PairData:
         examples,
         held_out,
         {name: digest_of(TEMPLATES)},
-        f"{len(examples)} pairs about relations of numbers, times and names, of {len(templates)}"
+        f"{len(examples)} pairs, many about arithmetic or simple logic, of {len(templates)}"
         f" templates of `{name}`; the {len(held_out)} held out are of other templates",
     )
 
@@ -95,10 +95,12 @@ def _templates(path: Path) -> Iterator[_Template]:
         kind, text, where = record["kind"], record["text"], f"{path}, line {number}"
         if kind not in _DRAWN:
             raise bad_line(where, "an unknown kind")
-        heading = record.get("heading")
+        heading = record.get("heading", "")
+        if not isinstance(heading, str):
+            raise bad_line(where, "no text under 'heading'")
         known = drawn(kind, random.Random()).keys()
         try:
-            claims = [(claim, label) for claim, label in record["claims"]]
+            claims = [(str(claim), label) for claim, label in record["claims"]]
         except (KeyError, TypeError, ValueError) as error:
             raise bad_line(where, "no pairs of a claim and a label under 'claims'") from error
         if any(label not in LABELS for _, label in claims):
@@ -108,7 +110,7 @@ def _templates(path: Path) -> Iterator[_Template]:
                 then = tuple(record.get("then", ()))
             case _:
                 raise bad_line(where, "no heading and text under 'then'")
-        texts = [heading or "", text, *then, *(claim for claim, _ in claims)]
+        texts = [heading, text, *then, *(claim for claim, _ in claims)]
         if not known >= set(_PLACE.findall(" ".join(texts))):
             raise bad_line(where, "a place in braces that its kind does not have")
         held_out = zlib.crc32(text.encode()) % _HELD_OUT == 0

@@ -24,8 +24,11 @@ _LEAST_MOVED = 4  # less is nearly on the line
 _HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a link leads
 _ASIDE = {"footnote", "shptxt"}  # notes and text boxes
 _CELL = "|"  # what striprtf puts after each cell
-# Before an item: a bullet of a font for signs (Symbol, Wingdings, Courier New), and a tab.
-_SIGN = re.compile(r"(?<!\S)[·§o](?=\t)")
+_LISTED = "\ue000"  # marks what stands before an item: a number, or a sign that is a bullet
+_SIGN = re.compile(rf"{_LISTED}[·§o](?=\t)")  # in Symbol, Wingdings and Courier New
+_LISTS = {"listtext", "pntext"}
+_DEEPEST = 8  # the level of an item, from 0
+_ENDS = {"par", "row", "cell", "sect", "page"}  # of a paragraph
 _TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
 _COLOURS = re.compile(r"\{\\colortbl([^{}]*)\}")
 _WHITE = re.compile(r"(?=.*\\red255\b)(?=.*\\green255\b)(?=.*\\blue255\b)", re.S)
@@ -36,8 +39,12 @@ _GROUNDS = {"highlight", "cb", "chcbpat"}  # below letters
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How letters look: their height, whether they are hidden, and what makes them invisible."""
+    """How letters look: their height, whether they are hidden, and what makes them invisible.
 
+    ``level``: that of their paragraph in a list, from 0.
+    """
+
+    level: int = 0
     height: str = ""
     hidden: bool = False
     white: bool = False
@@ -75,17 +82,18 @@ def _shown(content: str) -> tuple[str, int]:
     shown: list[str] = []
     notes: list[str] = []
     into, note = shown, 0
-    look, outer = _Look(), list[tuple[_Look, int]]()
+    look, outer = _Look(), list[_Look]()
     touches = False  # whether what comes next stands right after a word; programs move whole words
     tricks, in_trick = 0, False
-    begin, level = 0, 0  # of the paragraph: its place, and its level in a list
+    # Where the text of the paragraph begins in ``shown``, and its level in a list.
+    begin, level = None, 0
     for found in PATTERN.finditer(content):
         word, number, code, symbol, brace, letter = found.groups()
         before = look
         if brace == "{":
-            outer.append((look, level))
+            outer.append(look)
         elif brace and outer:
-            look, level = outer.pop()
+            look = outer.pop()
             into = shown if len(outer) < note else into
         elif word in _ASIDE:
             into, note, look = notes, len(outer), replace(look, height="")
@@ -100,18 +108,25 @@ def _shown(content: str) -> tuple[str, int]:
             in_trick = look.is_trick and (in_trick or touches)
         in_trick = in_trick and word != "par"
         if not ((look.hidden or look.is_trick) and is_text):
+            if is_text and into is shown:
+                begin, level = len(shown) if begin is None else begin, look.level
             into.append(found[0])
+        if word in _LISTS:
+            begin = len(shown) if begin is None else begin
+            into.append(rf"{{\uc0\u{ord(_LISTED)} }}")
         if look.height != before.height:
             marks = _AT_HEIGHT[before.height][1] + _AT_HEIGHT[look.height][0]
             into += (rf"{{\uc0\u{ord(mark)} }}" for mark in marks)
-        if word in {"pard", "ilvl"}:
-            level = int(number or "0")
-        if word == "par" and into is shown:
+        ends = word in _ENDS or symbol in {"\n", "\r"}
+        if ends and begin is not None and into is shown:
             shown.insert(begin, r"\~" * level)
-            shown += ["{", *notes, "\\par}"] if notes else []
+            begin = None
+        if word == "par" and into is shown and notes:
+            shown += ["{", *notes, "\\par}"]
             notes.clear()
-            begin = len(shown)
-    # Those of a last line without an end.
+    # What a last line without an end has.
+    if begin is not None:
+        shown.insert(begin, r"\~" * level)
     return "".join([*shown[:-1], *notes, *shown[-1:]]), tricks
 
 
@@ -130,15 +145,18 @@ def _changed(look: _Look, word: str, number: str, white: set[str], touches: bool
         return replace(look, tiny=int(number or "24") <= _TINY)
     if word in _GROUNDS:
         return replace(look, ground=number not in {None, "0"} | white)
-    return _Look() if word == "plain" else look
+    if word in {"pard", "ilvl"}:
+        return replace(look, level=min(int(number or "0"), _DEEPEST) if word == "ilvl" else 0)
+    return _Look(look.level) if word == "plain" else look
 
 
 def _blocks(text: str) -> Iterator[Block]:
     """Yield the paragraphs, and sentences for the rows of tables."""
-    lines = [unmarked(line) for line in text.split("\n")]
+    written = (_SIGN.sub("•", line).replace(_LISTED, "") for line in text.split("\n"))
+    lines = list(map(unmarked, written))
     for is_table, some in groupby(filter(str.strip, lines), lambda x: x.rstrip().endswith(_CELL)):
         if is_table:
             rows = [[clean(cell) for cell in line.strip()[:-1].split(_CELL)] for line in some]
             yield from map(Block, row_sentences(rows))
         else:
-            yield from sections([_SIGN.sub("•", line) for line in some])
+            yield from sections(list(some))

@@ -183,7 +183,7 @@ class _Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The paragraphs of a page, of headings with their size, and their kinds (``Block``).
+    """Each paragraph of a page, its size if it is a heading, and its kind as in ``Block``.
 
     ``dropped``: lines and rows with numbers that are not read because they are no sentences, such
     as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not there.
@@ -270,7 +270,7 @@ def _paragraphs(
     lines = [item for item in items if isinstance(item, Line)]
     heights, edges = _usual_heights(lines), _right_edges(lines)
     paragraphs: list[_Paragraph] = []
-    outer: Line | None = None  # the first of the last item that is in no other one
+    outer: Line | None = None  # the first line of the last outermost item
     for item in items:
         if isinstance(item, Table):
             rows: list[Sequence[Cell | str]] = [*item.heads, *filter(_is_row, item.rows)]
@@ -283,6 +283,7 @@ def _paragraphs(
             paragraphs += (_Paragraph(text, None, kind="row") for text in sentences)
             alone = (row for row in item.rows if not _is_row(row))
             paragraphs += (_Paragraph("".join(row), None) for row in alone)
+            outer = None
             continue
         is_note = item.size < _NOTE * usual_size
         before = _unfinished(paragraphs, item, is_note)
@@ -290,14 +291,23 @@ def _paragraphs(
             before.text = with_line(before.text, item.text, words)
             before.last = item
         else:
+            leads = paragraphs and paragraphs[-1].text.endswith(":")
+            if leads and not _is_item(paragraphs[-1].text):  # another list begins
+                outer = None
             is_inner = outer is not None and _is_right_of(item, outer)
-            is_item = bool(_BULLET.match(item.text) or _ITEM.match(item.text))
+            is_item = _is_item(item.text)
             outer = outer if is_inner else item if is_item else None
             kind = "subitem" if is_inner and is_item else ""
             before = _Paragraph(_NOTE_MARK.sub("", item.text), item, is_note, kind=kind)
             paragraphs.append(before)
         before.is_full = not _had_room(item, "and", edges, _SPACE)
     return paragraphs, begun if items and isinstance(items[-1], Table) else None
+
+
+def _is_item(text: str) -> bool:
+    """Return whether a text begins with a bullet or a number, and is no heading of a clause."""
+    numbered = _ITEM.match(text) and not (_CLAUSE.fullmatch(text) and not _ENDED.search(text))
+    return bool(_BULLET.match(text) or numbered)
 
 
 def _is_right_of(line: Line, other: Line) -> bool:

@@ -37,7 +37,9 @@ KINDS: dict[str, Callable[[dict[str, int], dict[str, str]], bool]] = {
     "share-most": lambda n, _: n["n"] * 2 > n["m"] and abs(n["p"] - 100 * n["n"] / n["m"]) <= 0.5,
     "share-few": lambda n, _: n["n"] * 2 < n["m"] and n["n"] + n["rest"] == n["m"],
     "majority": lambda n, _: (
-        n["m"] < 2 * n["n"] < 1.2 * n["m"] and n["n"] + n["rest"] == n["m"] and n["p2"] < n["rp"]
+        n["m"] < 2 * n["n"] < 1.2 * n["m"]
+        and n["n"] + n["rest"] == n["m"]
+        and n["p2"] < n["rp"] < n["p"] == 100 - n["rp"]
     ),
     "fraction": lambda n, s: abs(n["p"] - n["p2"]) > 10 and s["f"] != s["f2"],
     "number": lambda n, _: n["n"] >= 300 and not 0.7 < n["n2"] / n["n"] < 1.5,
@@ -127,6 +129,10 @@ def test_every_template_is_filled_and_those_held_out_are_not_trained_on() -> Non
         ('{"kind": "order", "text": "Red.", "claims": [["Blue.", "FALSE"]]}', "an unknown label"),
         ('{"kind": "order", "text": "{a}.", "claims": []}', "a place in braces"),
         ('{"kind": "order", "text": "Red.", "then": ["A"], "claims": []}', "no heading and text"),
+        (
+            '{"kind": "order", "heading": 5, "text": "Red.", "claims": []}',
+            "no text under 'heading'",
+        ),
         ('{"kind": "order", "heading": "{a}", "text": "Red.", "claims": []}', "a place in braces"),
     ],
 )

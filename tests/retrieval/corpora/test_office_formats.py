@@ -85,6 +85,29 @@ def _rtf_item(level: int, text: str) -> str:
     return rf"\pard{{\listtext\pard\plain\f3 \'b7\tab}}\ilvl{level}\ls1 {text}\par "
 
 
+def test_the_last_item_of_an_rtf_may_have_no_end_and_its_level_any_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.rtf"
+    last = _rtf_item(1, "ships").removesuffix(r"\par ")
+    path.write_text(rf"{{\rtf1 We will not:\par {_rtf_item(0, 'sell:')}{last}}}", encoding="ascii")
+    *_, page = passages("a", "Plan", None, rich_text.read(path).blocks)
+    assert page.passage
+    assert (page.passage.section, page.sentences) == (("We will not:", "sell:"), ("ships",))
+    path.write_text(r"{\rtf1 \pard\ilvl9999999999 It is red.\par}", encoding="ascii")
+    assert [block.text for block in rich_text.read(path).blocks] == ["It is red."]
+
+
+def test_a_line_without_a_bullet_between_two_items_does_not_end_their_list() -> None:
+    lines = ["You must not bring:", "- a coat", "or boots", "- a hat", "That is all."]
+    found = [
+        (page.passage, page.sentences) for page in passages("a", "Rules", None, sections(lines))
+    ]
+    assert [(place and place.section, said) for place, said in found] == [
+        ((), ("You must not bring:",)),
+        (("You must not bring:",), ("a coat", "or boots", "a hat")),
+        ((), ("That is all.",)),
+    ]
+
+
 def test_an_item_in_an_item_is_below_both_of_its_lead_ins_in_rtf_and_text(tmp_path: Path) -> None:
     items = [(0, "keep pets"), (0, "do without consent:"), (1, "let rooms"), (0, "smoke in bed")]
     first, last = "The tenant must not:", "That is all."

@@ -39,7 +39,10 @@ def test_pages_are_read_one_after_the_other_below_their_headings(
     assert [[" > ".join(block.section), block.text] for block in found] == read
 
 
-def test_an_item_is_read_below_the_one_that_it_is_in(tmp_path: Path) -> None:
+@pytest.mark.parametrize("clause", [[], [(40, "2. Duties")]])
+def test_an_item_is_read_below_the_one_that_it_is_in(
+    tmp_path: Path, clause: list[tuple[int, str]]
+) -> None:
     lines = [
         (50, "The tenant must:"),
         (62, "• pay the rent on the first day of each month"),
@@ -48,16 +51,18 @@ def test_an_item_is_read_below_the_one_that_it_is_in(tmp_path: Path) -> None:
         (80, "* let the rooms below the roof to other people"),
         (62, "• sweep the stairs"),
     ]
-    pieces = [(left, 700 - 14 * at, 10, text) for at, (left, text) in enumerate(lines)]
+    whole = [*clause, *lines]
+    pieces = [(left, 700 - 14 * at, 10, text) for at, (left, text) in enumerate(whole)]
     (tmp_path / "a.pdf").write_bytes(pdf_of([], more=[drawn(*pieces)]))
     found = passages("a.pdf", "Lease", None, pdf.read(tmp_path / "a.pdf").blocks)
     read = [(page.passage.section, page.sentences) for page in found if page.passage]
     tenant, consent = "The tenant must:", "• not, without the consent of the owner:"
+    above = tuple(text for _, text in clause)
     assert read == [
-        ((), (tenant,)),
-        ((tenant,), (lines[1][1], consent)),
-        ((tenant, consent), (lines[3][1], lines[4][1])),
-        ((tenant,), (lines[5][1],)),
+        (above, (tenant,)),
+        ((*above, tenant), (lines[1][1], consent)),
+        ((*above, tenant, consent), (lines[3][1], lines[4][1])),
+        ((*above, tenant), (lines[5][1],)),
     ]
 
 
