@@ -17,9 +17,15 @@ def index_at(host: str, folder: Path, name: str = "faults") -> ElasticIndex:
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> ElasticIndex:
+def index_name() -> str:
+    """The name of ``index``; the server has those of other tests too."""
+    return f"t-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def index(index_name: str, tmp_path: Path) -> ElasticIndex:
     """An index that is not there yet, on the server that the tests share."""
-    return ElasticIndex(ElasticLocation.read(store_url(f"t-{uuid.uuid4().hex}")), tmp_path)
+    return ElasticIndex(ElasticLocation.read(store_url(index_name)), tmp_path)
 
 
 @pytest.fixture(scope="module")

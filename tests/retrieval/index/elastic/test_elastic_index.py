@@ -107,7 +107,7 @@ def elsewhere() -> dict[str, object]:
 
 
 def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+    index: ElasticIndex, index_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = new_client()
     index.build(ListCorpus(PAGES), WordEncoder())
@@ -115,8 +115,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
     def overtaken(self: WrittenVersion) -> None:
         """Another process publishes a page before this one does."""
         monkeypatch.undo()
-        for lock in list(client.indices.get(index="*-lock")):
-            client.options(ignore_status=404).delete(index=lock, id="lock")
+        client.delete(index=f"{index_name}-lock", id="lock")
         index.add(ListCorpus(MORE, content="3"), WordEncoder())
         self._swap_in()
 
@@ -127,13 +126,13 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
     assert [d.id for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
 
 
-def test_a_deleted_version_is_not_made_again(index: ElasticIndex) -> None:
+def test_a_deleted_version_is_not_made_again(index: ElasticIndex, index_name: str) -> None:
     client = new_client()
 
     class Deleting(ListCorpus):
         def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
             for chunk in super().chunks():
-                client.indices.delete(index=",".join(client.indices.get(index="t-*-*-*")))
+                client.indices.delete(index=",".join(client.indices.get(index=f"{index_name}-*-*")))
                 yield chunk
 
     with pytest.raises(IndexUnavailable):
