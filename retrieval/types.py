@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -255,6 +256,13 @@ class Evidence:
     def in_context(self) -> str:
         """The sentence with its context: what models that label read."""
         return " ".join(filter(None, (self.context_before, self.sentence.text, self.context_after)))
+
+    @property
+    def quoted(self) -> str:
+        """The sentence with its context, after the lead-ins of the list that it is an item of."""
+        headings = self.section.split(" > ") if self.section else []
+        leads = [*takewhile(lambda heading: heading.endswith(":"), reversed(headings))]
+        return " ".join((*reversed(leads), self.in_context))
 
     @property
     def has_context(self) -> bool:

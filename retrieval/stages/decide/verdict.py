@@ -208,7 +208,7 @@ def rationale_of(
         settles = "does not settle the claim"
         if closest.stance != NOT_ENOUGH_INFO:
             settles = f"seems to {_VERBS[closest.stance][1]} it, but with too little confidence"
-        return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.in_context}”"
+        return f"The closest sentence, in “{closest.title}”, {settles}: “{closest.quoted}”"
     one, several = _VERBS[label]
     if not firm:
         one, several = f"seems to {several}", f"seem to {several}"
@@ -217,12 +217,12 @@ def rationale_of(
         last = next((item for item in evidence if item.decides == label), evidence[0])
         known = {item.key: item for item in evidence}
         together = [*(known[key] for key in last.path if key in known), last]
-        quotes = " and ".join(f"“{item.in_context}” (“{item.title}”)" for item in together)
+        quotes = " and ".join(f"“{item.quoted}” (“{item.title}”)" for item in together)
         return f"Read together, the sentences {several} it: {quotes}"
     quoted = alone[0]
     others = len({item.title for item in alone} - {quoted.title})  # not of passages
     more = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
-    return f"“{quoted.title}”{more} {one} it: “{quoted.in_context}”"
+    return f"“{quoted.title}”{more} {one} it: “{quoted.quoted}”"
 
 
 MAKERS: Makers = {"verdict": lambda r, c: VerdictJudge(r.verifier, r.verifier.version, c)}

@@ -351,6 +351,10 @@ SENTENCES = {
     "built": evidence("Harbour", "It was built in 1901.", 0.8, REFUTES),
     "lit": evidence("Lighthouse", "It is lit at night.", 0.8, SUPPORTS),
     "row": ROW,
+    "dogs": replace(
+        evidence("Lease", "keep dogs", 0.9, REFUTES),
+        section="Duties > The tenant may not: > without consent:",
+    ),
     "head": behind(evidence("Ferries", "It counts ferries.", 0.7, SUPPORTS, 1), ROW),
 }
 
