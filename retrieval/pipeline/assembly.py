@@ -477,7 +477,6 @@ def pipeline_over(
         from retrieval.pipeline.check import Pipeline, stages_of
         from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 
-    resources = replace(resources, judge=recipe.verifier)
     store = resources.store
     parser = ClaimParser(resources.models.parser, Spelling(store))
     return Pipeline(recipe, stages_of(recipe, resources), parser, store, explainer)

@@ -79,7 +79,10 @@ def _ends_before(first: Interval, second: Interval) -> bool:
     )
 
 
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALES = {
+    "thousand": 10**3, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9,
+    "trillion": 10**12,
+}  # fmt: skip
 _SCALE = "|".join(_SCALES)
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
@@ -106,6 +109,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _VAGUE = re.compile(r"(?:several|many|a few|hundreds of) $", re.IGNORECASE)
+_LONGEST_VAGUE = 12  # characters
 _FRACTION = re.compile(
     r"[ -](?:half|halves|thirds?|quarters?|fifths?|sixths?|tenths?)\b"
     rf"|(?: out of| in) (?:{_ANY_SMALL}|\d{{1,3}})\b"
@@ -136,7 +140,8 @@ def numerals(text: str) -> Iterator[Numeral]:
     the sign of a footnote. "Three pairs of" is 6.
     """
     for found in _NUMBER.finditer(text):
-        if _VAGUE.search(text, 0, found.start()) or _FRACTION.match(text, found.end()):
+        first = max(0, found.start() - _LONGEST_VAGUE)
+        if _VAGUE.search(text, first, found.start()) or _FRACTION.match(text, found.end()):
             continue
         if _is_power(text, found) or _is_in_name(text, found):
             continue
@@ -157,7 +162,7 @@ def _is_power(text: str, found: re.Match[str]) -> bool:
 
 def _is_in_name(text: str, found: re.Match[str]) -> bool:
     """Return whether a number in words belongs to a name."""
-    words, before = found["words"], text[: found.start()].rstrip()
+    words, before = found["words"], text[max(0, found.start() - 4) : found.start()].rstrip()
     if not words or not words.istitle() or _NAMED.match(text, found.end()) is None:
         return False
     # The first word of a sentence has a capital anyway: "Five Americans", but "Seven Years' War".
