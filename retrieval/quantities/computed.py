@@ -1,4 +1,4 @@
-"""What follows by arithmetic from the numbers of an evidence text, written behind them in brackets.
+"""Notes of arithmetic in brackets, added to the numbers and dates of an evidence text.
 
 The verifier understands sentences, but does not compute. So for a claim in percent, "480 of 900
 delegates" is read as "480 of 900 (53 percent of 900) delegates", and for a claim about 1955, "from
@@ -27,7 +27,7 @@ from retrieval.text.word_forms import stem
 
 
 class Note(NamedTuple):
-    """A note to be read behind ``text[:at]``."""
+    """A note to be read after ``text[:at]``."""
 
     at: int
     text: str
@@ -158,7 +158,7 @@ def _is_limit(one: Quantity) -> bool:
 
 
 def with_computed(claim: str, evidence: str) -> str:
-    """Return an evidence text with what a claim asks for behind its numbers, in brackets."""
+    """Return an evidence text with a note after each number that a claim asks something about."""
     asked = _Claim.of(claim)
     if not asked.asks:
         return evidence
@@ -417,7 +417,7 @@ _NUMBER = re.compile(
     r"(?:[\d.,]+(?: (?:thousand|lakh|million|crore|billion|trillion))?|\w+(?:-\w+)?)[ \u00a0-]?"
 )
 _DIFFERENCE = re.compile(r"\bby (?:about )?$", re.IGNORECASE)
-_LARGEST_RATIO = {"time": 5.0}  # days are not told in years
+_LARGEST_RATIO = {"time": 5.0}  # days are not given in years
 _LARGEST_OTHER_RATIO = 100.0
 _AGAIN = 12  # characters between a measurement and the same in another unit
 _ROUNDED = 0.03  # share of a number by which a rounded conversion may be off

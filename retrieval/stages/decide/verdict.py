@@ -219,10 +219,10 @@ def rationale_of(
         together = [*(known[key] for key in last.path if key in known), last]
         quotes = " and ".join(f"“{item.quoted}” (“{item.title}”)" for item in together)
         return f"Read together, the sentences {several} it: {quotes}"
-    quoted = alone[0]
-    others = len({item.title for item in alone} - {quoted.title})  # not of passages
+    first = alone[0]
+    others = len({item.title for item in alone} - {first.title})  # not of passages
     more = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
-    return f"“{quoted.title}”{more} {one} it: “{quoted.quoted}”"
+    return f"“{first.title}”{more} {one} it: “{first.quoted}”"
 
 
 MAKERS: Makers = {"verdict": lambda r, c: VerdictJudge(r.verifier, r.verifier.version, c)}
