@@ -127,17 +127,13 @@ def quantities(doc: Doc) -> tuple[Quantity, ...]:
     A value that is said again in brackets, in another unit, is left out. A count has the dimension
     of the noun that it belongs to.
     """
-    found = list(with_limits(doc.text, amounts_of(doc.text)))
+    found = list(_joined(doc.text, list(_composed(doc.text, _amounts(doc.text)))))
     return tuple(_counted(doc, item) for item in _without_restated(doc.text, found))
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """A number with its unit, or a date, at ``text[start:end]``, without the words before it.
-
-    ``at``: where the number itself starts, after a currency's sign. ``core``: in base units.
-    ``step``: the unit that the number may be rounded to.
-    """
+class _Amount:
+    """A number with its unit, or a date, without the words before it."""
 
     start: int
     at: int
@@ -150,16 +146,11 @@ class Amount:
     ends: tuple[Interval, Interval] | None = None
 
 
-def amounts_of(text: str) -> list[Amount]:
-    """Return the numbers with their units and the dates of a text, in their order."""
-    return list(_composed(text, _amounts(text)))
-
-
-def _amounts(text: str) -> Iterator[Amount]:
+def _amounts(text: str) -> Iterator[_Amount]:
     """Yield numbers with their units and dates, in their order."""
     dated = [date for date in dates(text) if not _counts(text, date)]
     found = [
-        Amount(date.start, date.start, date.end, date.span, 0.0, None, DATE, date.vague, date.ends)
+        _Amount(date.start, date.start, date.end, date.span, 0.0, None, DATE, date.vague, date.ends)
         for date in dated
     ]
     for numeral in numerals(text):
@@ -178,7 +169,7 @@ def _amounts(text: str) -> Iterator[Amount]:
         dimension = unit.dimension if unit else ""
         if dimension and (rate := _RATE.match(text, end)):
             dimension = f"{dimension} {rate[0].strip().lower()}"
-        found.append(Amount(start, numeral.start, end, point(value), step, unit, dimension))
+        found.append(_Amount(start, numeral.start, end, point(value), step, unit, dimension))
     yield from sorted(found, key=lambda amount: amount.start)
 
 
@@ -189,9 +180,9 @@ def _counts(text: str, date: Date) -> bool:
     )
 
 
-def _composed(text: str, amounts: Iterable[Amount]) -> Iterator[Amount]:
+def _composed(text: str, amounts: Iterable[_Amount]) -> Iterator[_Amount]:
     """Yield amounts; those of a larger and a smaller unit are one: "5 years and 20 days"."""
-    before: Amount | None = None
+    before: _Amount | None = None
     for amount in amounts:
         if before is not None and _goes_on(text, before, amount):
             core = point(before.core.low + amount.core.low)
@@ -204,7 +195,7 @@ def _composed(text: str, amounts: Iterable[Amount]) -> Iterator[Amount]:
         yield before
 
 
-def _goes_on(text: str, large: Amount, small: Amount) -> bool:
+def _goes_on(text: str, large: _Amount, small: _Amount) -> bool:
     """Return whether a second amount is a smaller part of the first one."""
     if large.unit is None or small.unit is None or large.dimension not in _COMPOSED:
         return False
@@ -216,7 +207,7 @@ def _goes_on(text: str, large: Amount, small: Amount) -> bool:
     return small.dimension == large.dimension and small.unit.factor <= small.core.low < large.step
 
 
-def with_limits(text: str, amounts: Sequence[Amount]) -> Iterator[Quantity]:
+def _joined(text: str, amounts: Sequence[_Amount]) -> Iterator[Quantity]:
     """Yield quantities: amounts with the words around them, two ends of a range as one."""
     number = 0
     while number < len(amounts):
@@ -230,7 +221,7 @@ def with_limits(text: str, amounts: Sequence[Amount]) -> Iterator[Quantity]:
             number += 1
 
 
-def _range_start(text: str, low: Amount, high: Amount) -> int | None:
+def _range_start(text: str, low: _Amount, high: _Amount) -> int | None:
     """Return where a range begins, None if the two are not the ends of one."""
     gap = text[low.end : high.start].strip().removesuffix(" the").removesuffix(" about")
     between = _BETWEEN.search(text, max(0, low.start - _LONGEST_WORDS), low.start)
@@ -243,7 +234,7 @@ def _range_start(text: str, low: Amount, high: Amount) -> int | None:
     return between.start() if between else low.start
 
 
-def _range(text: str, start: int, low: Amount, high: Amount) -> Quantity:
+def _range(text: str, start: int, low: _Amount, high: _Amount) -> Quantity:
     first, last = low.core, high.core
     if low.unit is None and high.unit is not None:
         first = point(high.unit.in_base(first.low))
@@ -262,7 +253,7 @@ def _range(text: str, start: int, low: Amount, high: Amount) -> Quantity:
     )  # fmt: skip
 
 
-def _limited(text: str, amount: Amount) -> Quantity:
+def _limited(text: str, amount: _Amount) -> Quantity:
     """Return an amount with the words before and after it that limit it."""
     is_date = amount.dimension == DATE
     if amount.ends is not None:
@@ -288,7 +279,7 @@ def _limited(text: str, amount: Amount) -> Quantity:
     )  # fmt: skip
 
 
-def _sets(word: str, amount: Amount) -> tuple[Interval, Interval, Kind]:
+def _sets(word: str, amount: _Amount) -> tuple[Interval, Interval, Kind]:
     """Return what an amount with this word before it names, and what it may mean."""
     low, high = amount.core.low, amount.core.high
     size = abs(high) if amount.dimension != DATE else 0.0
@@ -319,7 +310,7 @@ def _sets(word: str, amount: Amount) -> tuple[Interval, Interval, Kind]:
     return amount.core, amount.core.widened(amount.step / 2), "exact"
 
 
-def _roundness(amount: Amount) -> float:
+def _roundness(amount: _Amount) -> float:
     """Return the unit that an amount is rounded to if zeros at its end are: 10 for "40"."""
     unit = amount.step or 1.0
     count = round(abs(amount.core.high) / unit)
