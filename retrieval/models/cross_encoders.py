@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,18 @@ from retrieval.models.networks import Row, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
-from retrieval.text.figures import written_alike
+from retrieval.quantities.computed import with_computed
+from retrieval.text.figures import grouped, written_alike
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
+
+Reads: TypeAlias = Callable[[str, str], tuple[str, str]]
+"""What a model reads of a claim and its evidence."""
+
+
+def alike_and_computed(claim: str, evidence: str) -> tuple[str, str]:
+    """Return what the verifier reads: numbers in one writing, and what follows from them."""
+    return written_alike(claim, with_computed(grouped(claim), grouped(evidence)))
+
 
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
@@ -129,13 +139,19 @@ class CrossEncoder(TrainedModel):
     """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
 
     def __init__(
-        self, folder: Path, base: PackagedBody, in_search: bool = False, reads_all: bool = False
+        self,
+        folder: Path,
+        base: PackagedBody,
+        in_search: bool = False,
+        reads_all: bool = False,
+        reads: Reads = written_alike,
     ) -> None:
         """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
 
         ``in_search``: use the calibration ``in_search`` of the configuration if it has one.
         ``reads_all``: the head reads the mean of the states too, as the verifier's; those of the
-        small models read that of the first token, as DistilBERT's classifiers.
+        small models read that of the first token, as DistilBERT's classifiers. ``reads``: what is
+        read of a claim and its evidence.
 
         Raises:
             ModelUnavailable: its ``config.json`` is missing or damaged, or names other labels.
@@ -147,6 +163,7 @@ class CrossEncoder(TrainedModel):
                 "Restore its config.json, or train it again.",
             )
         self.first_only = not reads_all
+        self._reads = reads
         self._scaling = Scaling.of(self._config, in_search)
 
     @property
@@ -160,7 +177,7 @@ class CrossEncoder(TrainedModel):
         Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
         model's window, the end of its longer text is cut.
         """
-        read = [written_alike(claim, evidence) for claim, evidence in pairs]
+        read = [self._reads(claim, evidence) for claim, evidence in pairs]
 
         def opinions(rows: list[Row]) -> Array:
             states, weights = self._network.states(rows), self._heads
@@ -175,4 +192,5 @@ class CrossEncoder(TrainedModel):
 
     def fits(self, claim: str, evidence: str) -> bool:
         """Return whether the whole pair fits the model's window."""
-        return self._tokenizer.length(claim, evidence) <= int(self._config["max_tokens"])
+        read = self._reads(claim, evidence)
+        return self._tokenizer.length(*read) <= int(self._config["max_tokens"])

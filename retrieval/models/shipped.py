@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
+from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel, alike_and_computed
 from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_calibration, read_classifier
 from retrieval.models.packaged import MiniLM, MPNet
@@ -13,6 +13,7 @@ from retrieval.models.papers.bart import weight_files
 from retrieval.models.papers.report_models import LOCK
 from retrieval.recipes.recipes import Recipe
 from retrieval.system.files import digest_of
+from retrieval.text.figures import written_alike
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 RELEVANCE_MODEL, VERIFIER = MODELS / "relevance", MODELS / "verifier"
@@ -42,29 +43,34 @@ def path_model() -> CrossEncoder:
     return minilm_classifier(PATH)
 
 
-def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossEncoder:
+def verifier(
+    unpacked: Path, in_search: bool, folder: Path = VERIFIER, computed: bool = False
+) -> CrossEncoder:
     """Return the shipped verifier; its weights are not loaded yet.
 
     ``unpacked`` is the folder that its base weights are unpacked into. ``in_search``: whether a
-    search found the evidence, so that the calibration for searches is used.
+    search found the evidence, so that the calibration for searches is used. ``computed``: it reads
+    what follows from the numbers of the evidence too (``with_computed``).
 
     Raises:
         ModelUnavailable: it is missing.
     """
-    return CrossEncoder(folder, MPNet(unpacked), in_search, reads_all=True)
+    reads = alike_and_computed if computed else written_alike
+    return CrossEncoder(folder, MPNet(unpacked), in_search, reads_all=True, reads=reads)
 
 
-def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
+def evidence_model(folders: ModelFolders, in_search: bool, computed: bool = False) -> EvidenceModel:
     """Return the verifier: the user's if ``folders`` names one, otherwise the shipped one.
 
-    ``in_search`` is as in ``verifier``. The model is not loaded yet.
+    ``in_search`` and ``computed`` are as in ``verifier``; a verifier of the user has not learnt to
+    read what is computed. The model is not loaded yet.
 
     Raises:
         ModelUnavailable: it is missing, or the user's cannot be used (``read_classifier``,
             ``read_calibration``).
     """
     if folders.verifier is None:
-        return verifier(folders.unpacked, in_search)
+        return verifier(folders.unpacked, in_search, computed=computed)
     files = read_classifier(folders.verifier)
     return SequenceClassifier(files, read_calibration(files), in_search)
 

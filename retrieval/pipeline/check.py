@@ -94,7 +94,7 @@ def stages_of(recipe: Recipe, resources: Resources) -> dict[str, Stage]:
             "Add each to retrieval/recipes/stages.toml, or name one that is listed there.",
         )
     settings = recipe.settings
-    resources = replace(resources, judge=recipe.verifier)
+    resources = replace(resources, judge=recipe.verifier, computed=settings.computed)
     expanders = [EXPANDERS[name](resources, settings) for name in recipe.next]
     return {
         **{name: MAKERS[name](resources, settings) for name in (*recipe.first, *recipe.hop)},

@@ -127,13 +127,17 @@ def quantities(doc: Doc) -> tuple[Quantity, ...]:
     A value that is said again in brackets, in another unit, is left out. A count has the dimension
     of the noun that it belongs to.
     """
-    found = list(_joined(doc.text, list(_composed(doc.text, _amounts(doc.text)))))
+    found = list(with_limits(doc.text, amounts_of(doc.text)))
     return tuple(_counted(doc, item) for item in _without_restated(doc.text, found))
 
 
 @dataclass(frozen=True, slots=True)
-class _Amount:
-    """A number with its unit, or a date, without the words before it."""
+class Amount:
+    """A number with its unit, or a date, at ``text[start:end]``, without the words before it.
+
+    ``at``: where the number itself starts, after a currency's sign. ``core``: in base units.
+    ``step``: the unit that the number may be rounded to.
+    """
 
     start: int
     at: int
@@ -146,11 +150,16 @@ class _Amount:
     ends: tuple[Interval, Interval] | None = None
 
 
-def _amounts(text: str) -> Iterator[_Amount]:
+def amounts_of(text: str) -> list[Amount]:
+    """Return the numbers with their units and the dates of a text, in their order."""
+    return list(_composed(text, _amounts(text)))
+
+
+def _amounts(text: str) -> Iterator[Amount]:
     """Yield numbers with their units and dates, in their order."""
     dated = [date for date in dates(text) if not _counts(text, date)]
     found = [
-        _Amount(date.start, date.start, date.end, date.span, 0.0, None, DATE, date.vague, date.ends)
+        Amount(date.start, date.start, date.end, date.span, 0.0, None, DATE, date.vague, date.ends)
         for date in dated
     ]
     for numeral in numerals(text):
@@ -169,7 +178,7 @@ def _amounts(text: str) -> Iterator[_Amount]:
         dimension = unit.dimension if unit else ""
         if dimension and (rate := _RATE.match(text, end)):
             dimension = f"{dimension} {rate[0].strip().lower()}"
-        found.append(_Amount(start, numeral.start, end, point(value), step, unit, dimension))
+        found.append(Amount(start, numeral.start, end, point(value), step, unit, dimension))
     yield from sorted(found, key=lambda amount: amount.start)
 
 
@@ -180,9 +189,9 @@ def _counts(text: str, date: Date) -> bool:
     )
 
 
-def _composed(text: str, amounts: Iterable[_Amount]) -> Iterator[_Amount]:
+def _composed(text: str, amounts: Iterable[Amount]) -> Iterator[Amount]:
     """Yield amounts; those of a larger and a smaller unit are one: "5 years and 20 days"."""
-    before: _Amount | None = None
+    before: Amount | None = None
     for amount in amounts:
         if before is not None and _goes_on(text, before, amount):
             core = point(before.core.low + amount.core.low)
@@ -195,7 +204,7 @@ def _composed(text: str, amounts: Iterable[_Amount]) -> Iterator[_Amount]:
         yield before
 
 
-def _goes_on(text: str, large: _Amount, small: _Amount) -> bool:
+def _goes_on(text: str, large: Amount, small: Amount) -> bool:
     """Return whether a second amount is a smaller part of the first one."""
     if large.unit is None or small.unit is None or large.dimension not in _COMPOSED:
         return False
@@ -207,7 +216,7 @@ def _goes_on(text: str, large: _Amount, small: _Amount) -> bool:
     return small.dimension == large.dimension and small.unit.factor <= small.core.low < large.step
 
 
-def _joined(text: str, amounts: Sequence[_Amount]) -> Iterator[Quantity]:
+def with_limits(text: str, amounts: Sequence[Amount]) -> Iterator[Quantity]:
     """Yield quantities: amounts with the words around them, two ends of a range as one."""
     number = 0
     while number < len(amounts):
@@ -221,7 +230,7 @@ def _joined(text: str, amounts: Sequence[_Amount]) -> Iterator[Quantity]:
             number += 1
 
 
-def _range_start(text: str, low: _Amount, high: _Amount) -> int | None:
+def _range_start(text: str, low: Amount, high: Amount) -> int | None:
     """Return where a range begins, None if the two are not the ends of one."""
     gap = text[low.end : high.start].strip().removesuffix(" the").removesuffix(" about")
     between = _BETWEEN.search(text, max(0, low.start - _LONGEST_WORDS), low.start)
@@ -234,7 +243,7 @@ def _range_start(text: str, low: _Amount, high: _Amount) -> int | None:
     return between.start() if between else low.start
 
 
-def _range(text: str, start: int, low: _Amount, high: _Amount) -> Quantity:
+def _range(text: str, start: int, low: Amount, high: Amount) -> Quantity:
     first, last = low.core, high.core
     if low.unit is None and high.unit is not None:
         first = point(high.unit.in_base(first.low))
@@ -253,7 +262,7 @@ def _range(text: str, start: int, low: _Amount, high: _Amount) -> Quantity:
     )  # fmt: skip
 
 
-def _limited(text: str, amount: _Amount) -> Quantity:
+def _limited(text: str, amount: Amount) -> Quantity:
     """Return an amount with the words before and after it that limit it."""
     is_date = amount.dimension == DATE
     if amount.ends is not None:
@@ -279,7 +288,7 @@ def _limited(text: str, amount: _Amount) -> Quantity:
     )  # fmt: skip
 
 
-def _sets(word: str, amount: _Amount) -> tuple[Interval, Interval, Kind]:
+def _sets(word: str, amount: Amount) -> tuple[Interval, Interval, Kind]:
     """Return what an amount with this word before it names, and what it may mean."""
     low, high = amount.core.low, amount.core.high
     size = abs(high) if amount.dimension != DATE else 0.0
@@ -310,7 +319,7 @@ def _sets(word: str, amount: _Amount) -> tuple[Interval, Interval, Kind]:
     return amount.core, amount.core.widened(amount.step / 2), "exact"
 
 
-def _roundness(amount: _Amount) -> float:
+def _roundness(amount: Amount) -> float:
     """Return the unit that an amount is rounded to if zeros at its end are: 10 for "40"."""
     unit = amount.step or 1.0
     count = round(abs(amount.core.high) / unit)

@@ -175,7 +175,7 @@ class Models:
         """``encoder`` compares texts, also with the vectors of indexes unless these are DPR's."""
         self.encoder = encoder
         self.folders = folders
-        self._verifiers: dict[str | None, EvidenceModel] = {}
+        self._verifiers: dict[tuple[str | None, bool], EvidenceModel] = {}
 
     @cached_property
     def parser(self) -> EnglishParser:
@@ -199,13 +199,17 @@ class Models:
         """The model that reads a sentence together with those that led to it."""
         return path_model()
 
-    def verifier(self, named: str | None) -> EvidenceModel:
-        """Return the model that labels evidence: that of a folder, or that of the settings."""
-        if named not in self._verifiers:
+    def verifier(self, named: str | None, computed: bool) -> EvidenceModel:
+        """Return the model that labels evidence: that of a folder, or that of the settings.
+
+        ``computed``: it reads what follows from numbers too.
+        """
+        key = named, computed
+        if key not in self._verifiers:
             folder = self.folders.verifier if named is None else Path(named)
             folders = replace(self.folders, verifier=None if named == SHIPPED else folder)
-            self._verifiers[named] = evidence_model(folders, in_search=True)
-        return self._verifiers[named]
+            self._verifiers[key] = evidence_model(folders, in_search=True, computed=computed)
+        return self._verifiers[key]
 
     @cached_property
     def prover(self) -> ProofModel:
@@ -236,11 +240,12 @@ class Resources:
     store: DocumentStore
     models: Models
     judge: str | None = None  # the verifier that a recipe names
+    computed: bool = False  # it reads what follows from numbers too
 
     @property
     def verifier(self) -> EvidenceModel:
         """The model that labels evidence."""
-        return self.models.verifier(self.judge)
+        return self.models.verifier(self.judge, self.computed)
 
     @property
     def titles(self) -> TitleTrie:

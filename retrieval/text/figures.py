@@ -69,7 +69,7 @@ def written_alike(claim: str, evidence: str) -> tuple[str, str]:
     Large numbers as in the claim ("2.6 million" or "2,600,000") where both have some, and fractions
     in percent where only the other text has percent.
     """
-    claim, evidence = _grouped(claim), _grouped(evidence)
+    claim, evidence = grouped(claim), grouped(evidence)
     if (large := [*_large(claim)]) and any(_large(evidence)):
         scaled = any(_is_scaled(found) for found, _ in large)
         claim, evidence = _rewritten(claim, scaled), _rewritten(evidence, scaled)
@@ -78,8 +78,8 @@ def written_alike(claim: str, evidence: str) -> tuple[str, str]:
     return _in_percent(claim) if _PERCENT.search(evidence) else claim, evidence
 
 
-def _grouped(text: str) -> str:
-    """Return a text with 14,000 for "14000", and 7.5 for "7,5"."""
+def grouped(text: str) -> str:
+    """Return a text with 14,000 for "14000", and 7.5 for "7,5", as all models read it."""
     return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", _DECIMAL_COMMA.sub(r"\1.\2", text))
 
 

@@ -17,6 +17,7 @@ from retrieval.errors import BadSource, EsotericError
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.quantities import amounts
 from retrieval.quantities import halves as comparing
+from retrieval.quantities.computed import with_computed
 from retrieval.quantities.reading import COUNT, Quantity, dimensions, quantities, time_after
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
@@ -290,6 +291,7 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("quantities", "words core", "", limited),
     ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
     ("quantities", "words", "least", least),
+    ("computed", "claim evidence", "noted", lambda _, *pair: with_computed(*pair)),
     ("figures", "claim evidence", "read", lambda _, *pair: list(written_alike(*pair))),
     ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),
     ("comparisons", "claim", "first_half second_half more", halves),

@@ -14,7 +14,7 @@ from tests.support.encoders import WordEncoder
 def resources(store: object = None, **models: Any) -> Resources:
     """An index, and models by their names in ``Models``; the encoder counts words."""
     judge = models.get("verifier")
-    made = SimpleNamespace(**{"encoder": WordEncoder(), **models, "verifier": lambda _: judge})
+    made = SimpleNamespace(**{"encoder": WordEncoder(), **models, "verifier": lambda *_: judge})
     return Resources(cast(DocumentStore, store), cast(Models, made))
 
 

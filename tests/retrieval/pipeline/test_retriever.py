@@ -181,8 +181,6 @@ def test_recipes_have_judges_that_they_name(index: Path, unpacked: Path, tmp_pat
         assert [one.body["model"] for one in chat.requests] == ["small", "large"]
 
 
-# --- the stages as components of a Haystack pipeline
-
 DESIGNED = "Skerrow Light was designed by Ann Lee."
 
 
@@ -190,6 +188,29 @@ DESIGNED = "Skerrow Light was designed by Ann Lee."
 def resources(index: Path, unpacked: Path) -> Resources:
     encoder = MiniLMEncoder()
     return resources_over(EmbeddedStore.open(index, encoder.name), encoder, ModelFolders(unpacked))
+
+
+def test_a_recipe_says_whether_the_shipped_verifier_reads_what_is_computed(
+    resources: Resources,
+) -> None:
+    claim = "Ann Lee led the yard in 1871."
+    evidence = "Yard : Ann Lee led the yard from 1868 to 1880."
+    noted = f"{evidence[:-1]} (1871 is between 1868 and 1880)."
+    with_it, without = (
+        replace(resources, computed=computed).verifier.probabilities([(claim, evidence)])
+        for computed in (True, False)
+    )
+    as_given = replace(resources, computed=False).verifier.probabilities([(claim, noted)])
+    assert with_it.tolist() == as_given.tolist() != without.tolist()
+    recipe = RECIPES["esoteric"]
+    settings = replace(recipe.settings, computed=False)
+    report = pipeline_over(resources, replace(recipe, settings=settings)).check(
+        DESIGNED, lambda progress: None
+    )
+    assert report.verdict.label == SUPPORTS
+
+
+# --- the stages as components of a Haystack pipeline
 
 
 def test_a_haystack_pipeline_finds_what_the_function_finds(resources: Resources) -> None:
@@ -211,15 +232,6 @@ def test_a_haystack_pipeline_finds_what_the_function_finds(resources: Resources)
     assert first.content == "It was designed by Ann Lee and was first lit in 1871."
     assert first.meta["title"] == "Skerrow Light"
     assert first.meta["stance"] == found["evidence"]["verdict"].label == "SUPPORTS"
-
-
-def test_a_haystack_pipeline_has_the_verifier_that_its_recipe_names(
-    resources: Resources, tmp_path: Path
-) -> None:
-    own = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2")
-    pipeline = haystack_pipeline(replace(RECIPES["fer"], verifier=str(own)), resources)
-    over = pipeline.run({"claim": {"claim": DESIGNED}})["hop end"]["over"]
-    assert over.verdict.judge == read_classifier(own).name
 
 
 def test_the_example_for_hayhooks_answers_with_verdict_and_evidence(
