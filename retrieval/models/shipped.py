@@ -44,7 +44,7 @@ def path_model() -> CrossEncoder:
 
 
 def verifier(
-    unpacked: Path, in_search: bool, folder: Path = VERIFIER, computed: bool = False
+    unpacked: Path, in_search: bool, folder: Path = VERIFIER, computed: bool = True
 ) -> CrossEncoder:
     """Return the shipped verifier; its weights are not loaded yet.
 
@@ -59,7 +59,7 @@ def verifier(
     return CrossEncoder(folder, MPNet(unpacked), in_search, reads_all=True, reads=reads)
 
 
-def evidence_model(folders: ModelFolders, in_search: bool, computed: bool = False) -> EvidenceModel:
+def evidence_model(folders: ModelFolders, in_search: bool, computed: bool = True) -> EvidenceModel:
     """Return the verifier: the user's if ``folders`` names one, otherwise the shipped one.
 
     ``in_search`` and ``computed`` are as in ``verifier``; a verifier of the user has not learnt to

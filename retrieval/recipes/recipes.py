@@ -58,7 +58,7 @@ class RetrievalConfig:
     verified_path_cutoff: float = 0.3  # least score of such a path, by the path model
     # Whether the shipped verifier reads what follows from the numbers of a text for the claim
     # (``retrieval/quantities/computed.py``). It has not learnt to read that yet.
-    computed: bool = False
+    computed: bool = True
     compared_sentences: int = 4  # sentences that it reads for each half of a comparison
     # A sentence keeps its path only if the score of the path, 1 - P(NOT ENOUGH INFO), is by this
     # much higher than that of each of its sentences alone.

@@ -240,7 +240,7 @@ class Resources:
     store: DocumentStore
     models: Models
     judge: str | None = None  # the verifier that a recipe names
-    computed: bool = False  # it reads what follows from numbers too
+    computed: bool = True  # it reads what follows from numbers too
 
     @property
     def verifier(self) -> EvidenceModel:
