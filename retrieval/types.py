@@ -335,8 +335,7 @@ class VerdictReadings:
 
     ``together``: the verifier's probabilities for all selected sentences read as one text;
     ``alone``: those of the best reading; ``passage``: those of its sentence between its neighbours.
-    Whether ``several`` sentences are selected, whether the best reading is of a ``path``, and
-    whether arithmetic takes part in it (``value``).
+    Whether ``several`` sentences are selected, and whether the best reading is of a ``path``.
     """
 
     together: Opinion
@@ -344,7 +343,6 @@ class VerdictReadings:
     passage: Opinion
     several: bool = False
     path: bool = False
-    value: bool = False
 
 
 @dataclass(frozen=True, slots=True)

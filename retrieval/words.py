@@ -141,8 +141,6 @@ OCR_NOTE = (
     "OCR reads letters from a picture and may misread them, numbers too; [?] is a word that it is"
     " less than 60% sure of."
 )
-WITH_QUANTITIES = " + quantities"
-"""Follows the verifier's name in a verdict that the stage ``comparison`` had a part in."""
 
 _STATEMENT = "Statement "
 _READ_IN_PART = "Only the first "

@@ -1,1 +1,1 @@
-"""Numbers, units and dates: read from texts and compared by arithmetic, without a network."""
+"""Numbers, units and dates: read from texts, and what follows from them for a claim."""

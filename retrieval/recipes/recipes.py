@@ -57,9 +57,8 @@ class RetrievalConfig:
     verified_paths: int = 4  # paths that it reads as well if none of these settles the claim
     verified_path_cutoff: float = 0.3  # least score of such a path, by the path model
     # Whether the shipped verifier reads what follows from the numbers of a text for the claim
-    # (``retrieval/quantities/computed.py``). It has not learnt to read that yet.
+    # (``retrieval/quantities/computed.py``).
     computed: bool = True
-    compared_sentences: int = 4  # sentences that it reads for each half of a comparison
     # A sentence keeps its path only if the score of the path, 1 - P(NOT ENOUGH INFO), is by this
     # much higher than that of each of its sentences alone.
     path_gain: float = 0.1
@@ -337,7 +336,7 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
+                *("completion", "selection", "proof", "selection:proved", "bridge"),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -355,7 +354,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "selection", "verdict"),
+                *("selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -368,7 +367,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *("comparison", "completion", "selection", "proof", "verdict"),
+                *("completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -382,7 +381,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("comparison", "completion", "selection", "verdict"),
+                *("completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -394,7 +393,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "selection", "verdict"),
+                *("selection", "verdict"),
             ),
             next=(),
             ending="decided",

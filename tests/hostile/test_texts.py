@@ -32,7 +32,6 @@ from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.llm_judge.answer import LONGEST_MISSING, LONGEST_RATIONALE, AnswerInvalid, checked
 from retrieval.llm_judge.prompt import Prompt
-from retrieval.stages.decide import comparison
 from retrieval.text import subject
 from tests.hostile.strategies import quickly, texts, values, whole
 from worker.corpora.corpus_store import CorpusStore
@@ -410,8 +409,6 @@ MANY = 100_000
         (columns.FIGURES, "1" * MANY + "ab"),
         (fever._BEFORE, " " * MANY + "x"),
         (subject._ASIDE, "(" * MANY),
-        (comparison._BRACKETS, "(" * MANY),
-        (comparison._BRACKETS, " " * MANY),
     ],
 )
 def test_many_repetitions_take_no_minutes(expression: re.Pattern[str], text: str) -> None:

@@ -117,8 +117,8 @@ class Mix:
             (self.rows, f"{self.rows} readings of rows of their tables", "rows"),
             (
                 self.relations,
-                f"{self.relations} claims that follow by arithmetic or simple logic,"
-                f" {self.newest_relations} of the last templates",
+                f"{self.relations} claims that follow by arithmetic or simple logic"
+                + (f", {self.newest_relations} of new templates" * bool(self.newest_relations)),
                 "relations",
             ),
             (
@@ -229,9 +229,7 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     examples += _drawn(sources.rows, mix.rows, chance)
     relations = sources.relations.examples
     examples += _drawn(relations[-_NEWEST_RELATIONS:], mix.newest_relations, chance)
-    examples += _drawn(
-        relations[:-_NEWEST_RELATIONS], mix.relations - mix.newest_relations, chance
-    )
+    examples += _drawn(relations[:-_NEWEST_RELATIONS], mix.relations - mix.newest_relations, chance)
     examples += sources.pair_examples(seed, mix.pairs)
     examples += _drawn(_computed(sources, seed), mix.computed, chance) if mix.computed else []
     return [_as_read(example) for example in resurfaced(examples, chance)]
