@@ -13,6 +13,7 @@ from retrieval.words import (
     AGREE,
     BY_WHOLE,
     CANNOT_COMBINE,
+    COMPUTED,
     DISAGREE,
     OCR_NOTE,
     OPERATORS,
@@ -50,6 +51,8 @@ def as_text(result: ClaimResult) -> str:
     ranked = [(rank, item) for rank, item in enumerate(result.evidence, 1) if item.selected]
     for number, (rank, item) in enumerate(ranked[:_SHOWN], start=1):
         lines += _wrapped(f"{number}. [{_stance(rank, item, result)}] {_named(item)}", "   ")
+        for said in item.computed:
+            lines += _wrapped(f"   {COMPUTED}: {said}", "   ")
         if item.url:
             lines.append(f"   {item.url}")
         credit = result.credits.get(item.document, "")

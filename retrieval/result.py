@@ -202,6 +202,9 @@ class Evidence(_Part):
     date: str | None = None
     """Day of the text that it is quoted from, ISO 8601, such as the day of a mail, of minutes or of
     a wiki's revision; null where the text has no day of its own."""
+    computed: tuple[str, ...] = ()
+    """What arithmetic added to it for the claim before the verifier read it, each in brackets after
+    the words that it follows from."""
 
     @property
     def reference(self) -> str:
@@ -638,6 +641,7 @@ def _evidence(item: types.Evidence) -> Evidence:
         context_after=item.context_after,
         copies=item.copies,
         date=item.date,
+        computed=item.computed,
     )
 
 

@@ -230,6 +230,7 @@ class Evidence:
     ``context_after``: the text of its document that it is read with (``retrieval.text.context``),
     ``None`` where none is needed.
     ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
+    ``computed``: what arithmetic added to it before the verifier read it.
     """
 
     sentence: Sentence
@@ -246,6 +247,7 @@ class Evidence:
     copies: int = 1
     alone: Opinion | None = None
     date: str | None = None
+    computed: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:

@@ -142,6 +142,9 @@ OCR_NOTE = (
     " less than 60% sure of."
 )
 
+COMPUTED = "Computed for the claim"
+"""Before what arithmetic added to a sentence for the verifier."""
+
 _STATEMENT = "Statement "
 _READ_IN_PART = "Only the first "
 _OLDER = " and may be out of date: the claim says "

@@ -15,7 +15,7 @@ from retrieval.models.networks import Row, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
-from retrieval.quantities.computed import with_computed
+from retrieval.quantities.computed import excerpts, with_computed
 from retrieval.text.figures import grouped, written_alike
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
@@ -132,6 +132,10 @@ class EvidenceModel(Protocol):
         """Return whether the whole pair fits the model's window."""
         ...
 
+    def computed(self, claim: str, evidence: str) -> tuple[str, ...]:
+        """Return what arithmetic adds to the evidence before the model reads it, for people."""
+        ...
+
 
 class CrossEncoder(TrainedModel):
     """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
@@ -192,3 +196,8 @@ class CrossEncoder(TrainedModel):
         """Return whether the whole pair fits the model's window."""
         read = self._reads(claim, evidence)
         return self._tokenizer.length(*read) <= int(self._config["max_tokens"])
+
+    def computed(self, claim: str, evidence: str) -> tuple[str, ...]:
+        """Return what arithmetic adds to the evidence before the model reads it, for people."""
+        computes = self._reads is alike_and_computed
+        return excerpts(grouped(claim), grouped(evidence)) if computes else ()

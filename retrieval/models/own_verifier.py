@@ -286,6 +286,10 @@ class SequenceClassifier:
         logits[:, self._columns] = outputs
         return self._scaling.probabilities(logits)
 
+    def computed(self, claim: str, evidence: str) -> tuple[str, ...]:
+        """Return that nothing is: the model has not learnt to read it."""
+        return ()
+
     def fits(self, claim: str, evidence: str) -> bool:
         """See ``EvidenceModel``; raises what ``warm_up`` raises."""
         return self._network.fits(claim, evidence)

@@ -3,8 +3,8 @@
 The verifier understands sentences, but does not compute. So for a claim in percent, "480 of 900
 delegates" is read as "480 of 900 (53 percent of 900) delegates", and for a claim about 1955, "from
 1948 to 1960" as "from 1948 to 1960 (1955 is between 1948 and 1960)". Only what the claim asks for
-is computed, and what it means for the claim is the verifier's to say. Only the verifier reads these
-notes; people see the sentence as it stands.
+is computed, and what it means for the claim is the verifier's to say. People see the sentence as it
+stands, and the notes below it.
 
 A rule yields notes only where the words around the numbers leave little doubt: a false note does
 more harm than ten true ones do good.
@@ -34,6 +34,8 @@ class Note(NamedTuple):
 
 
 _MOST_NOTES, _MOST_OF_A_RULE = 6, 3
+_LONGEST_EXCERPT = 60  # characters before a note
+_WORDS_BEFORE = re.compile(r"(?<!\S)(?:\S+\s+){0,4}\S+$")
 _MOST_AMOUNTS = 60  # that are read of a text
 _DAYS_A_YEAR = 365.2425
 _SECONDS_A_DAY = 86400.0
@@ -157,15 +159,34 @@ def _is_limit(one: Quantity) -> bool:
     return one.kind == "bound" or (one.kind == "range" and one.dimension != DATE)
 
 
-def with_computed(claim: str, evidence: str) -> str:
-    """Return an evidence text with a note after each number that a claim asks something about."""
+def notes_on(claim: str, evidence: str) -> list[Note]:
+    """Return the notes on the numbers of an evidence text that a claim asks something about."""
     asked = _Claim.of(claim)
     if not asked.asks:
-        return evidence
+        return []
     read = _Read(evidence)
     notes = {note for rule in _RULES for note in islice(rule(asked, read), _MOST_OF_A_RULE)}
+    return sorted(notes)[:_MOST_NOTES]
+
+
+def excerpts(claim: str, evidence: str) -> tuple[str, ...]:
+    """Return each note after the last words before it: "… from 1948 to 1960 (12 years)"."""
+    return tuple(
+        f"{'… ' * (begin > 0)}{evidence[begin : note.at]} ({note.text})"
+        for note in notes_on(claim, evidence)
+        for begin in [_last_words(evidence, note.at)]
+    )
+
+
+def _last_words(text: str, end: int) -> int:
+    found = _WORDS_BEFORE.search(text, max(0, end - _LONGEST_EXCERPT), end)
+    return found.start() if found else end
+
+
+def with_computed(claim: str, evidence: str) -> str:
+    """Return an evidence text with a note after each number that a claim asks something about."""
     places: dict[int, list[str]] = defaultdict(list)
-    for note in sorted(notes)[:_MOST_NOTES]:
+    for note in notes_on(claim, evidence):
         places[note.at].append(note.text)
     parts, at = list[str](), 0
     for place, texts in places.items():

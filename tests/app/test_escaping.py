@@ -69,7 +69,7 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(client: Client) -> 
         result["evidence"], result["documents"], addresses, strict=True
     ):
         evidence |= {"title": HOSTILE, "sentence": HOSTILE, "url": address, "section": HOSTILE}
-        evidence |= {"context_before": HOSTILE, "context_after": HOSTILE}
+        evidence |= {"context_before": HOSTILE, "context_after": HOSTILE, "computed": [HOSTILE]}
         document |= {"title": HOSTILE, "text": HOSTILE * 9, "url": address, "section": HOSTILE}
         document |= {"source": HOSTILE}
         document["found_by"] = [HOSTILE]

@@ -16,7 +16,7 @@ from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, EsotericError
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.quantities import amounts
-from retrieval.quantities.computed import with_computed
+from retrieval.quantities.computed import excerpts, with_computed
 from retrieval.quantities.reading import amounts_of, time_after, with_limits
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
@@ -245,6 +245,7 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("quantities", "words core", "", limited),
     ("quantities", "text", "seconds", lambda _, text: [i.core.low for i in amounts_of(text)]),
     ("computed", "claim evidence", "noted", lambda _, *pair: with_computed(*pair)),
+    ("computed", "claim evidence", "shown", lambda _, *pair: list(excerpts(*pair))),
     ("figures", "claim evidence", "read", lambda _, *pair: list(written_alike(*pair))),
     # Sentences and their neighbours.
     ("contexts", "title text sentences", "contexts", contexts),

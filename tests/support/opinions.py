@@ -35,6 +35,10 @@ class Says:
         """Return that any text is short enough."""
         return True
 
+    def computed(self, claim: str, text: str) -> tuple[str, ...]:
+        """Return that nothing is computed."""
+        return ()
+
     @property
     def model(self) -> CrossEncoder:
         """The same, where a stage wants a cross-encoder."""
