@@ -15,6 +15,7 @@ from retrieval.models.networks import Row, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
+from retrieval.quantities.amounts import load_units
 from retrieval.quantities.computed import excerpts, with_computed
 from retrieval.text.figures import grouped, written_alike
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
@@ -166,12 +167,23 @@ class CrossEncoder(TrainedModel):
             )
         self.first_only = not reads_all
         self._reads = reads
+        self._computes = reads is alike_and_computed
         self._scaling = Scaling.of(self._config, in_search)
 
     @property
     def verdict_fit(self) -> VerdictFit:
         """How its readings of a claim make a verdict."""
         return self._scaling.verdict
+
+    def warm_up(self) -> None:
+        """Load the weights, and the units if it reads what is computed.
+
+        Raises:
+            ModelUnavailable: the weights are missing or damaged.
+        """
+        super().warm_up()
+        if self._computes:
+            load_units()
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs (``Scaling``).
@@ -199,5 +211,4 @@ class CrossEncoder(TrainedModel):
 
     def computed(self, claim: str, evidence: str) -> tuple[str, ...]:
         """Return what arithmetic adds to the evidence before the model reads it, for people."""
-        computes = self._reads is alike_and_computed
-        return excerpts(grouped(claim), grouped(evidence)) if computes else ()
+        return excerpts(grouped(claim), grouped(evidence)) if self._computes else ()
