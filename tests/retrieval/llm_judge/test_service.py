@@ -15,7 +15,6 @@ from app.result.export import EXPORTS
 from app.services import services_of
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import judge_name
-from retrieval.words import WITH_QUANTITIES
 from settings import CHECKOUT, Settings
 from tests.retrieval.llm_judge.chat_server import chat_server, refuses, says, verdict
 from tests.support.command import in_a_process
@@ -87,8 +86,7 @@ def test_a_model_decides_its_failure_is_told_and_its_key_is_in_no_log_database_p
 
             server.answers(refuses(401))
             failed = checked("Skerrow Light was first lit in 1871.").result
-            judge = failed.verdict.judge.removesuffix(WITH_QUANTITIES)
-            assert judge == judge_name(ModelFolders(unpacked))
+            assert failed.verdict.judge == judge_name(ModelFolders(unpacked))
             assert any("The verdict is the verifier" in note for note in failed.notices)
             assert failed.usage.calls == 0
             wait_until(lambda: "degraded" in (client.get("/readyz").json or {}), "degraded", 240)
