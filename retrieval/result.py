@@ -203,8 +203,8 @@ class Evidence(_Part):
     """Day of the text that it is quoted from, ISO 8601, such as the day of a mail, of minutes or of
     a wiki's revision; null where the text has no day of its own."""
     computed: tuple[str, ...] = ()
-    """What arithmetic added to it for the claim before the verifier read it, each in brackets after
-    the words that it follows from."""
+    """What arithmetic adds to it for the claim, each in brackets after the words that it follows
+    from; the verifier reads it too. Empty where the sentence is not selected."""
 
     @property
     def reference(self) -> str:

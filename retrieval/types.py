@@ -230,7 +230,7 @@ class Evidence:
     ``context_after``: the text of its document that it is read with (``retrieval.text.context``),
     ``None`` where none is needed.
     ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
-    ``computed``: what arithmetic added to it before the verifier read it.
+    ``computed``: what arithmetic adds to it for the claim, if it is selected.
     """
 
     sentence: Sentence
@@ -265,14 +265,6 @@ class Evidence:
         headings = self.section.split(" > ") if self.section else []
         leads = [*takewhile(lambda heading: heading.endswith(":"), reversed(headings))]
         return " ".join((*reversed(leads), self.in_context))
-
-    @property
-    def has_context(self) -> bool:
-        """Whether a neighbour may turn what the sentence says ("That is wrong.").
-
-        Rules read the sentence alone, so they leave such a sentence to the verifier.
-        """
-        return self.in_context != self.sentence.text
 
     @property
     def as_read(self) -> tuple[str, str]:

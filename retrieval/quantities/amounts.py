@@ -261,8 +261,8 @@ TEMPERATURE = "temperature"
 class Unit:
     """A unit: a value in it is ``factor`` times the value, plus ``shift``, in base units.
 
-    ``dimension``: "length", "time" and so on; units of one dimension are converted. ``name``: as
-    people read it.
+    ``dimension``: "length", "time" and so on; units of one dimension are converted. ``name``:
+    the same for all words that mean it.
     """
 
     name: str
@@ -315,9 +315,7 @@ def _unit(name: str) -> Unit:
     if dimension == TEMPERATURE:
         zero, ten = (registry.Quantity(v, _UNITS[name]).to("degC").magnitude for v in (0, 10))
         return Unit("°C" if _UNITS[name] == "degC" else "°F", dimension, (ten - zero) / 10, zero)
-    plural = {"century": "centurie"}.get(name, name)
-    shown = f"{plural}s" if dimension == "time" else f"{one.units:~P}"
-    return Unit(shown, dimension, float(one.to_base_units().magnitude))
+    return Unit(f"{one.units:~P}", dimension, float(one.to_base_units().magnitude))
 
 
 @cache

@@ -37,6 +37,8 @@ _MOST_NOTES, _MOST_OF_A_RULE = 6, 3
 _LONGEST_EXCERPT = 60  # characters before a note
 _WORDS_BEFORE = re.compile(r"(?<!\S)(?:\S+\s+){0,4}\S+$")
 _MOST_AMOUNTS = 60  # that are read of a text
+_LONGEST = 4000  # characters that are read of a text; the verifier reads fewer
+_SMALLEST, _LARGEST = 1e-9, 1e15
 _DAYS_A_YEAR = 365.2425
 _SECONDS_A_DAY = 86400.0
 _MOST_DAYS_OF_A_YEAR = 366
@@ -44,6 +46,7 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _NUMBERED = (
     r"no\.?|numbers?|rooms?|routes?|lines?|pages?|chapters?|sections?|articles?|paragraphs?|items?"
     r"|motions?|steps?|parts?|episodes?|rounds?|questions?|volumes?|grades?|wards?|houses?|channels?"
+    r"|players?|days?|weeks?|class(?:es)?|seats?|levels?|tables?|figures?|stages?|apollo|boeing|war"
 )
 # No numbers of anything: "3 March" without a year, "18:00", "3/4", "page 12", "1 200" (not 1).
 _NO_NUMBER_AFTER = re.compile(
@@ -60,7 +63,7 @@ class _Read:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        found = (one for one in amounts_of(text) if _is_amount(text, one))
+        found = (one for one in amounts_of(text[:_LONGEST]) if _is_amount(text, one))
         self.amounts = list(islice(found, _MOST_AMOUNTS))
         self.dates = [one for one in self.amounts if one.dimension == DATE]
         self.numbers = [one for one in self.amounts if one.dimension != DATE]
@@ -79,6 +82,8 @@ class _Read:
 
 
 def _is_amount(text: str, one: Amount) -> bool:
+    if one.dimension != DATE and one.core.low and not _SMALLEST < abs(one.core.low) < _LARGEST:
+        return False
     is_bare = not one.dimension or (one.dimension == DATE and text[one.start : one.end].isdecimal())
     return not is_bare or not (
         _NO_NUMBER_AFTER.match(text, one.end)
@@ -98,10 +103,8 @@ _CHANGE_WORD = re.compile(
     |doubled|tripled|halved|cuts?|raised)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _YEARS_WORD = re.compile(r"\b(?:age|aged|old|years?|decades?)\b", re.IGNORECASE)
 _AGE_WORD = re.compile(r"\b(?:age|aged|old|lived)\b", re.IGNORECASE)
-_TOTAL_WORD = re.compile(r"\b(?:total|together|altogether|combined|sum|in all)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +117,8 @@ class _Claim:
     asks_exact_percent: bool
     asks_share: bool
     asks_change: bool
-    asks_comparison: bool
     asks_years: bool  # an age or a duration
     asks_age: bool
-    asks_total: bool
 
     @classmethod
     def of(cls, text: str) -> _Claim:
@@ -129,10 +130,8 @@ class _Claim:
             asks_exact_percent=_EXACT_PERCENT.search(text) is not None,
             asks_share=_SHARE_WORD.search(text) is not None,
             asks_change=_CHANGE_WORD.search(text) is not None,
-            asks_comparison=_THAN.search(text) is not None,
             asks_years=bool(read.numbers) and _YEARS_WORD.search(text) is not None,
             asks_age=_AGE_WORD.search(text) is not None,
-            asks_total=_TOTAL_WORD.search(text) is not None,
         )
 
     @property
@@ -385,9 +384,11 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _AT_AGE = re.compile(r"\b(?:at (?:the )?age (?:of )?|aged )$", re.IGNORECASE)
-_BORN = re.compile(r"\b(?:born|b\.)\b[^.;]*$", re.IGNORECASE)
+_BORN = re.compile(r"\b(?:born|b\.)(?: (?:in|on|at|near)\b[^.;\d]{0,30})?,? ?$", re.IGNORECASE)
 _OTHER_PERSON = re.compile(
-    r"\. |\b(?:father|mother|husband|wife|son|daughter|brother|sister|child|children)\b", re.I
+    r"\. |\b(?:father|mother|husband|wife|son|daughter|brother|sister|child|children|who|whom|whose"
+    r"|married)\b",
+    re.IGNORECASE,
 )
 _OLDEST = 130
 
@@ -397,13 +398,15 @@ def _years_later(claim: _Claim, read: _Read) -> Iterator[Note]:
     born = before = None
     for one in read.amounts if claim.read.dates else ():
         if one.dimension == DATE:
-            before = one if _is_short(one) else before
+            before = one if _is_short(one) else None
             is_birth = _is_short(one) and _BORN.search(read.before(one))
             born = one if is_birth and not _OTHER_PERSON.search(read.before(one)) else born
             continue
         years = one.core.low / _SECONDS_A_DAY / _DAYS_A_YEAR if one.unit else one.core.low
         whole = round(years)
         word = _LATER.match(read.text, one.end) if one.dimension == "time" else None
+        if before is not None and "[SEP]" in read.between(before, one):
+            before = born = None
         if word and before is not None and whole >= 1 and abs(years - whole) < 0.01:
             sign = 1 if word["later"] or word["after"] else -1
             yield Note(word.end(), _year(_year_of(before.core.low) + sign * whole))
@@ -437,7 +440,9 @@ def _figure(value: float, digits: int = 3) -> str:
 _NUMBER = re.compile(
     r"(?:[\d.,]+(?: (?:thousand|lakh|million|crore|billion|trillion))?|\w+(?:-\w+)?)[ \u00a0-]?"
 )
+_IS_UNIT = re.compile(r"(?!(?:hundred|thousand|million|billion|a|an|and)\b)[^\W\d][^\d]*|°.|%")
 _DIFFERENCE = re.compile(r"\bby (?:about )?$", re.IGNORECASE)
+_MORE_THAN_NOW = re.compile(r" (?:\w+er|more|less)\b")
 _LARGEST_RATIO = {"time": 5.0}  # days are not given in years
 _LARGEST_OTHER_RATIO = 100.0
 _AGAIN = 12  # characters between a measurement and the same in another unit
@@ -453,7 +458,7 @@ def _converted(claim: _Claim, read: _Read) -> Iterator[Note]:
     """Say a measurement in the unit of the claim: "30 °C (86 °F)"."""
     for wanted in claim.read.numbers:
         words = _unit_words(claim.read, wanted)
-        if wanted.unit is None or not words:
+        if wanted.unit is None or not _IS_UNIT.fullmatch(words):
             continue
         for place, one in enumerate(read.numbers):
             if one.unit is None or one.dimension != wanted.dimension or one.unit == wanted.unit:
@@ -461,7 +466,10 @@ def _converted(claim: _Claim, read: _Read) -> Iterator[Note]:
             after = read.numbers[place + 1 : place + 2]
             if after and after[0].unit == wanted.unit and after[0].start - one.end < _AGAIN:
                 continue  # it is said again in this unit
-            is_difference = _DIFFERENCE.search(read.before(one)) is not None
+            is_difference = _DIFFERENCE.search(read.before(one)) or any(
+                _MORE_THAN_NOW.match(text.text, each.end)
+                for text, each in ((read, one), (claim.read, wanted))
+            )
             if one.dimension == TEMPERATURE and is_difference:
                 continue
             value, said = (wanted.unit.from_base(each.core.low) for each in (one, wanted))
@@ -486,7 +494,7 @@ def _within_limits(claim: _Claim, read: _Read) -> Iterator[Note]:
         words = claim.read.text[limit.start : limit.end].strip()
         words = words[:1].lower() + words[1:]
         alike = [one for one in found if one.dimension == limit.dimension]
-        if len(alike) > 1 and not limit.dimension:
+        if not limit.dimension:
             nouns = _nouns_after(claim.read.text, limit.end)
             alike = [one for one in alike if nouns & _nouns_after(read.text, one.end)]
         for one in alike:
@@ -503,10 +511,9 @@ def _nouns_after(text: str, at: int) -> set[str]:
     return {stem(word) for word in found[0].split() if len(word) > len("the")} if found else set()
 
 
+_THE = r"(?:the|its|their|all|his|her|our|these|those|a total of|every|some)"
 _SHARE_OF = re.compile(
-    r"(?: [\w-]+){0,3}? (?:out of|of)"
-    r" (?:(?:the|its|their|all|his|her|our|these|those|a total of|every|some) ){0,2}",
-    re.IGNORECASE,
+    rf"(?: [\w-]+){{0,3}}? (?:out of (?:{_THE} )?|of {_THE} (?:{_THE} )?)| of ", re.IGNORECASE
 )
 _OF_THEM = re.compile(r" of (?:them|these|those|whom|which)\b", re.IGNORECASE)
 _OF_OTHERS = re.compile(r" (?:in|of) (?:the )?$", re.IGNORECASE)
@@ -539,72 +546,6 @@ def _shares(claim: _Claim, read: _Read) -> Iterator[Note]:
             yield Note(end, f"{said}, {half}" if claim.asks_share else said)
 
 
-_AND = re.compile(
-    r"(?:[ -][\w'\u2019-]+){0,3}(?:,|,? (?:and|plus|as well as|together with|along with))"
-    r"(?: (?:the|its|their|another|also|a further|about|some|[A-Z][\w'\u2019]+)){0,3} "
-)
-_LAST_AND = re.compile(r"\b(?:and|plus|as well as|together with|along with)\b")
-# "Between 3 and 5", "3/5", "of the 60 schools, 45 and …"
-_NO_SUM = re.compile(
-    r"\b(?:between|from|ages?|aged)(?: \w+)? $|[/\u2013-]$"
-    r"|(?:^|[.;:,] )of (?:(?:the|its|their|all) )?$",
-    re.IGNORECASE,
-)
-_NOUN = re.compile(
-    r" (?!(?:were|was|are|is|had|have|has|came|did|will|by|of|in|at|on|to|with|from|for|and|or|as"
-    r"|against|after|before|per|the|an?|percent|years?|months?|weeks?|days?|hours?|minutes?|times?)\b)"
-    r"[a-z][\w-]+"
-)
-_NAME_BEFORE = re.compile(r"\b[A-Z][\w'\u2019]+ $")
-
-
-def _sums(claim: _Claim, read: _Read) -> Iterator[Note]:
-    """Say what numbers of a list are together: "12 women and 15 men (27 together)".
-
-    Each must have a noun of its own, or be a word after a name ("the Greens nine").
-    """
-    known = {one.core for one in read.numbers}
-    if all(one.core in known for one in claim.read.numbers):
-        return
-    for run in _lists(claim, read):
-        parts, last = [one.core.low for one in run], run[-1]
-        total = sum(parts)
-        if max(parts) == total / 2:
-            continue  # a whole with its parts
-        noun = None if last.unit else _NOUN.match(read.text, last.end)
-        together = last.unit.from_base(total) if last.unit else total
-        yield Note(noun.end() if noun else last.end, f"{_figure(together, 9)} together")
-
-
-def _lists(claim: _Claim, read: _Read) -> Iterator[list[Amount]]:
-    """Yield the numbers of each list that ends with "and"."""
-    run: list[Amount] = []
-    for one, following in pairwise([*read.numbers, None]):
-        assert one is not None, "only the last one is none"
-        if _OF_THEM.match(read.text, one.end) or not _is_part(claim, read, one):
-            run = []
-            continue
-        run.append(one)
-        gap = read.between(one, following) if following else ""
-        if following and following.dimension == one.dimension and _AND.fullmatch(gap):
-            continue
-        if len(run) > 1 and _LAST_AND.search(read.between(run[-2], one)):
-            yield run
-        run = []
-
-
-def _is_part(claim: _Claim, read: _Read, one: Amount) -> bool:
-    before = read.before(one)
-    if _NO_SUM.search(before) or one.dimension in (TEMPERATURE, PERCENT):
-        return False
-    if one.unit is not None:
-        return (
-            claim.asks_total or read.said(one)[:1] in "$€£" or one.unit.dimension == one.unit.name
-        )
-    is_word = read.said(one).isalpha()
-    return bool(_NOUN.match(read.text, one.end) or (is_word and _NAME_BEFORE.search(before)))
-
-
 _ROSE = re.compile(
     r"""\b(?:grew|grown?|ris(?:es?|en)|rose|increas\w+|gain\w*|f[ae]lls?|fallen|drop\w*|declin\w+
     |shr[aiu]nk\w*|s[aiu]nk|decreas\w+|climb\w*|jump\w*|rais\w+|cut|went|gone|reduc\w+|lower\w+
@@ -615,10 +556,6 @@ _RISE_TO = re.compile(r"(?: [\w-]+){0,3} to (?:(?:just|about|some|only|over) )?"
 _FROM = re.compile(r"\bfrom (?:(?:about|some|just|only) )?$", re.IGNORECASE)
 _CELL = re.compile(r": -?[$€£]?")
 _LABEL = re.compile(r"(?:^|[,:;.] )(?P<label>(?:[^,:;.\d][^,:;\d]*)?)$")
-_PER = re.compile(r" (?:per|for every|for each|in every|on every) ")
-_CONTRAST = re.compile(
-    r"\b(?:but|instead|rather|against|compared|versus|while|whereas)\b|, |\[SEP\]", re.IGNORECASE
-)
 
 
 def _changes(claim: _Claim, read: _Read) -> Iterator[Note]:
@@ -661,7 +598,12 @@ def _cells(claim: _Claim, read: _Read) -> Iterator[tuple[Amount, Amount]]:
             yield chosen[0][1], chosen[-1][1]
 
 
+_SCALE = re.compile(r"\b(?:thousand|lakh|million|crore|billion|trillion)\b", re.IGNORECASE)
+
+
 def _changed(claim: _Claim, read: _Read, one: Amount, other: Amount) -> Iterator[Note]:
+    if _SCALE.search(read.said(other)) and not _SCALE.search(read.said(one)):
+        return  # "from 5 to 7 million"
     unit = other.unit
     first = unit.in_base(one.core.low) if unit and not one.unit else one.core.low
     by, end = other.core.low - first, max(one.end, other.end)
@@ -677,58 +619,7 @@ def _changed(claim: _Claim, read: _Read, one: Amount, other: Amount) -> Iterator
     yield Note(end, f"{'up' if by > 0 else 'down'} by {figure} from {' to '.join(ends)}")
 
 
-def _comparisons(claim: _Claim, read: _Read) -> Iterator[Note]:
-    """Say by how much one of two measurements is more: "planned at 5 million euros, it cost 7"."""
-    if not claim.asks_comparison or len(read.numbers) != 2:
-        return
-    one, other = read.numbers
-    small, large = sorted((one, other), key=lambda each: each.core.low)
-    is_alike = one.unit and one.dimension == other.dimension and one.dimension != TEMPERATURE
-    if (
-        is_alike
-        and 0 < small.core.low < large.core.low
-        and _CONTRAST.search(read.between(one, other))
-    ):
-        more = claim.percent(large.core.low / small.core.low - 1)
-        yield Note(other.end, f"{read.said(large)} is {more} more than {read.said(small)}")
-
-
-def _rates(claim: _Claim, read: _Read) -> Iterator[Note]:
-    """Say a rate in percent: "8 dollars per 1,000 dollars (0.8 percent)"."""
-    for one, other in pairwise(read.numbers) if claim.asks_percent else ():
-        same = one.dimension == other.dimension and other.core.low > 0
-        if same and _PER.fullmatch(read.between(one, other)):
-            yield Note(other.end, claim.percent(one.core.low / other.core.low))
-
-
-_FACTORS = {
-    "twice": 2.0, "half": 0.5, "two times": 2.0, "three times": 3.0, "four times": 4.0,
-    "five times": 5.0, "six times": 6.0, "ten times": 10.0,
-}  # fmt: skip
-_TIMES = re.compile(
-    rf"(?: [\w-]+){{0,3}},? (?P<factor>{'|'.join(_FACTORS)}) (?:as (?:many|much)(?: \w+){{0,2}} as"
-    r"|that of|those of) ",
-    re.IGNORECASE,
-)
-_NOT_TIMES = re.compile(r"\b(?:not|than|nearly|almost|over|about|and a)\b", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[,;.]|$")
-
-
-def _multiples(claim: _Claim, read: _Read) -> Iterator[Note]:
-    """Say what the other thing of "4 million tonnes, twice as much as …" has: "2 million"."""
-    for one in read.numbers if claim.read.numbers else ():
-        times = _TIMES.match(read.text, one.end)
-        if times is None or _NOT_TIMES.search(times[0]):
-            continue
-        value = one.core.low / _FACTORS[times["factor"].lower()]
-        figure = _figure(one.unit.from_base(value) if one.unit else value, 4)
-        words = f" {_unit_words(read, one)}" if one.unit else ""
-        end = _CLAUSE_END.search(read.text, times.end())
-        yield Note(end.start() if end else len(read.text), f"{figure}{words}")
-
-
 _LEAST_LARGE, _MOST_ZEROS, _CERTAIN_ZEROS = 10, 12, 3
-_LEAST_ROUNDED, _MOST_ROUNDED = 100, 0.015
 
 
 def _powers_of_ten(claim: _Claim, read: _Read) -> Iterator[Note]:
@@ -753,21 +644,6 @@ def _powers_of_ten(claim: _Claim, read: _Read) -> Iterator[Note]:
                 )
 
 
-def _roundings(claim: _Claim, read: _Read) -> Iterator[Note]:
-    """Say that the number of the claim is one of the text, rounded: "12,958 (rounded 13,000)"."""
-    known = {one.core.low for one in read.numbers}
-    limits = {limit.at for limit in claim.limits}
-    for wanted in claim.read.numbers:
-        value = wanted.core.low
-        if value in known or value < _LEAST_ROUNDED or wanted.at in limits:
-            continue
-        most = min(wanted.step / 2, _MOST_ROUNDED * value)
-        for one in read.numbers:
-            alike = one.dimension == wanted.dimension and one.unit == wanted.unit
-            if alike and abs(one.core.low - value) <= most:
-                yield Note(one.end, f"rounded {claim.read.said(wanted)}")
-
-
 _Rule: TypeAlias = Callable[[_Claim, _Read], Iterator[Note]]
 _RULES: Sequence[_Rule] = (
     _in_spans,
@@ -778,11 +654,6 @@ _RULES: Sequence[_Rule] = (
     _converted,
     _within_limits,
     _shares,
-    _sums,
     _changes,
-    _comparisons,
-    _rates,
-    _multiples,
     _powers_of_ten,
-    _roundings,
 )

@@ -83,8 +83,8 @@ class Mix:
     is trained further has not read. ``beside``: of other sentences of these papers. ``rows``: of
     rows of their tables. ``relations``: of claims that follow by arithmetic or simple logic, of
     them ``newest_relations`` of the last templates, which it has not read either.
-    ``computed``: more of the last three kinds of pairs and of public pairs, those in whose evidence
-    something is computed for the claim.
+    ``computed``: more of relations, papers, meaning and some public pairs, of those in whose
+    evidence something is computed for the claim.
     """
 
     pairs: Mapping[str, int]
@@ -123,7 +123,7 @@ class Mix:
             ),
             (
                 self.computed,
-                f"{self.computed} pairs of any of these in whose evidence something is computed",
+                f"{self.computed} more of these, and of VitaminC, FEVEROUS and InfoTabS, with notes",
                 "train",
             ),
             (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),

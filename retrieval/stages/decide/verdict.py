@@ -13,7 +13,7 @@ from dataclasses import replace
 from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.stage import ClaimState, Makers, Stage, Step, opinions
-from retrieval.text.context import evidence_set_text, evidence_text, passage_of, path_text
+from retrieval.text.context import evidence_set_text, passage_of, path_text
 from retrieval.text.subject import ANYTHING, Subject
 from retrieval.types import (
     LABELS,
@@ -49,7 +49,8 @@ class VerdictJudge(Stage):
 
     def run(self, state: ClaimState) -> Step:
         """Decide the ``verdict``."""
-        evidence = tuple(self._with_computed(state.claim, item) for item in state.evidence)
+        said = {i.key: self._model.computed(state.claim, i.in_context) for i in state.selected}
+        evidence = tuple(replace(i, computed=said.get(i.key, ())) for i in state.evidence)
         state = replace(state, evidence=evidence)
         selected = state.selected
         documents = [ranked.document for ranked in state.documents]
@@ -60,9 +61,6 @@ class VerdictJudge(Stage):
         message = f"{counted(len(selected), 'sentence')} read{together}: {said}"
         words = self.read_words(state.claim, selected) if selected else None
         return Step(replace(state, verdict=verdict, read_words=words), message)
-
-    def _with_computed(self, claim: str, item: Evidence) -> Evidence:
-        return replace(item, computed=self._model.computed(claim, evidence_text(*item.as_read)))
 
     def judge(
         self,

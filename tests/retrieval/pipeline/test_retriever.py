@@ -234,6 +234,15 @@ def test_a_haystack_pipeline_finds_what_the_function_finds(resources: Resources)
     assert first.meta["stance"] == found["evidence"]["verdict"].label == "SUPPORTS"
 
 
+def test_a_haystack_pipeline_has_the_verifier_that_its_recipe_names(
+    resources: Resources, tmp_path: Path
+) -> None:
+    own = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2")
+    pipeline = haystack_pipeline(replace(RECIPES["fer"], verifier=str(own)), resources)
+    over = pipeline.run({"claim": {"claim": DESIGNED}})["hop end"]["over"]
+    assert over.verdict.judge == read_classifier(own).name
+
+
 def test_the_example_for_hayhooks_answers_with_verdict_and_evidence(
     index: Path, unpacked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
