@@ -123,7 +123,7 @@ class Mix:
             ),
             (
                 self.computed,
-                f"{self.computed} more of these, and of VitaminC, FEVEROUS and InfoTabS, with notes",
+                f"{self.computed} more of these, VitaminC, FEVEROUS and InfoTabS, with notes",
                 "train",
             ),
             (self.meaning, f"{self.meaning} pairs about meaning", "pairs"),

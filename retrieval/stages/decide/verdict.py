@@ -49,8 +49,8 @@ class VerdictJudge(Stage):
 
     def run(self, state: ClaimState) -> Step:
         """Decide the ``verdict``."""
-        said = {i.key: self._model.computed(state.claim, i.in_context) for i in state.selected}
-        evidence = tuple(replace(i, computed=said.get(i.key, ())) for i in state.evidence)
+        notes = {i.key: self._model.computed(state.claim, i.in_context) for i in state.selected}
+        evidence = tuple(replace(i, computed=notes.get(i.key, ())) for i in state.evidence)
         state = replace(state, evidence=evidence)
         selected = state.selected
         documents = [ranked.document for ranked in state.documents]
