@@ -8,8 +8,8 @@ the verifier of the previous phase misreads. ``misread``: the same with other dr
 average is kept. All three read texts that assert a claim or only mention it, and claims composed of
 two pages. Then two phases that are short enough for two cores, each with a part of every other
 kind, so that nothing is forgotten: ``meaning``, pairs about meaning, and ``papers``, people's own
-papers and rows of their tables. The last one can also start from a trained verifier; then the mean
-of the weights before and after it is kept.
+papers and rows of their tables. The last one can also start from a trained verifier. All pairs are
+read with what arithmetic says of their numbers (``retrieval/quantities/computed.py``).
 """
 
 from __future__ import annotations
@@ -33,10 +33,8 @@ from research.training.loop import (
     Hyperparameters,
     best_device,
     classification_loss,
-    load_mean,
     switch_off_dropout,
     train,
-    trained_weights,
 )
 from research.training.networks.encoders import add_delta, packaged_verifier, pair_tokenizer
 from research.training.papers import TRAIN, beside_examples, load_papers, paper_claims
@@ -397,7 +395,6 @@ def train_verifier(
         add_delta(network, start, read_config(start)["sha256"])
     network.to(best_device())
     network.mpnet.embeddings.requires_grad_(False)
-    before = trained_weights(network)
 
     def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         read = [alike_and_computed(claim, evidence) for claim, evidence in pairs]
@@ -410,10 +407,6 @@ def train_verifier(
         loss_of = classification_loss(network, tokenizer, recipe.max_tokens, recipe.smoothing)
         figures = partial(dev.figures, classify)
         trained = train(network, examples, loss_of, recipe, run / phase, figures)[-1]
-    if start is not None:
-        # A short phase forgets a part of what the others taught; the mean of both ends keeps it
-        # (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 3).
-        load_mean(network, [before, trained_weights(network)])
 
     temperature, bias = fitted_scaling(
         classify([(pair.claim, pair.evidence) for pair in dev.fitted]),
