@@ -145,12 +145,17 @@ def _renumbered(one: Checked, before: int) -> Checked:
 
 
 def _merged_evidence(reports: Sequence[Report]) -> tuple[Evidence, ...]:
-    """Return each sentence once, best first; where it decides a statement, as it was read there."""
+    """Return each sentence once, best first; where it decides a statement, as it was read there.
+
+    It has what was computed for any of the statements.
+    """
     merged: dict[SentenceKey, Evidence] = {}
     for item in (item for report in reports for item in report.evidence):
         kept = merged.get(item.key)
+        notes = _once((*(kept.computed if kept else ()), *item.computed))
         if kept is None or (item.selected, item.score) > (kept.selected, kept.score):
-            merged[item.key] = item
+            kept = item
+        merged[item.key] = replace(kept, computed=notes)
     return tuple(sorted(merged.values(), key=lambda item: item.score, reverse=True))
 
 

@@ -38,7 +38,7 @@ _LONGEST_EXCERPT = 60  # characters before a note
 _WORDS_BEFORE = re.compile(r"(?<!\S)(?:\S+\s+){0,4}\S+$")
 _MOST_AMOUNTS = 60  # that are read of a text
 _LONGEST = 4000  # characters that are read of a text; the verifier reads fewer
-_SMALLEST, _LARGEST = 1e-9, 1e15
+_SMALLEST, _LARGEST = 1e-9, 1e15  # of the numbers that are reckoned with
 _DAYS_A_YEAR = 365.2425
 _SECONDS_A_DAY = 86400.0
 _MOST_DAYS_OF_A_YEAR = 366
@@ -386,8 +386,8 @@ _LATER = re.compile(
 _AT_AGE = re.compile(r"\b(?:at (?:the )?age (?:of )?|aged )$", re.IGNORECASE)
 _BORN = re.compile(r"\b(?:born|b\.)(?: (?:in|on|at|near)\b[^.;\d]{0,30})?,? ?$", re.IGNORECASE)
 _OTHER_PERSON = re.compile(
-    r"\. |\b(?:father|mother|husband|wife|son|daughter|brother|sister|child|children|who|whom|whose"
-    r"|married)\b",
+    r"\. |\[SEP\]|\b(?:father|mother|husband|wife|son|daughter|brother|sister|child|children|who"
+    r"|whom|whose|married)\b",
     re.IGNORECASE,
 )
 _OLDEST = 130
@@ -405,9 +405,8 @@ def _years_later(claim: _Claim, read: _Read) -> Iterator[Note]:
         years = one.core.low / _SECONDS_A_DAY / _DAYS_A_YEAR if one.unit else one.core.low
         whole = round(years)
         word = _LATER.match(read.text, one.end) if one.dimension == "time" else None
-        if before is not None and "[SEP]" in read.between(before, one):
-            before = born = None
-        if word and before is not None and whole >= 1 and abs(years - whole) < 0.01:
+        is_whole = whole >= 1 and abs(years - whole) < 0.01
+        if word and is_whole and before and "[SEP]" not in read.between(before, one):
             sign = 1 if word["later"] or word["after"] else -1
             yield Note(word.end(), _year(_year_of(before.core.low) + sign * whole))
         elif (
@@ -424,12 +423,9 @@ def _years_later(claim: _Claim, read: _Read) -> Iterator[Note]:
 # Numbers
 
 
-_TOO_LONG = 1e15  # to be written in digits
-
-
 def _figure(value: float, digits: int = 3) -> str:
     """Return a number with so many digits, as people write it: 1,240, 0.8."""
-    if abs(value) >= _TOO_LONG:
+    if abs(value) >= _LARGEST:
         return f"{value:.{digits}g}"
     is_whole = abs(value) >= 1000 and abs(value - round(value)) < 1e-6
     rounded = float(round(value)) if is_whole else float(f"{value:.{digits}g}")
@@ -482,12 +478,13 @@ def _converted(claim: _Claim, read: _Read) -> Iterator[Note]:
 
 
 _WORDS_AFTER = re.compile(r"(?: [a-z-]+){0,3}")
+_NO_OR_NOT = re.compile(r"\Anot? ")
 
 
 def _within_limits(claim: _Claim, read: _Read) -> Iterator[Note]:
     """Say whether a number is within the limits of the claim: "425 (not more than 430)".
 
-    Of several numbers, only those that count what the limit counts.
+    A number without a unit must count what the limit counts.
     """
     found = [one for one in with_limits(read.text, read.amounts) if one.kind != "limit"]
     for limit in claim.limits:
@@ -503,7 +500,8 @@ def _within_limits(claim: _Claim, read: _Read) -> Iterator[Note]:
             if one.core.within(limit.core):
                 yield Note(one.end, words)
             elif one.core.apart(limit.core):
-                yield Note(one.end, f"not {words}")
+                positive = _NO_OR_NOT.sub("", words)  # no "not no more than 5"
+                yield Note(one.end, positive if positive != words else f"not {words}")
 
 
 def _nouns_after(text: str, at: int) -> set[str]:

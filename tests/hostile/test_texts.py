@@ -32,6 +32,7 @@ from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.llm_judge.answer import LONGEST_MISSING, LONGEST_RATIONALE, AnswerInvalid, checked
 from retrieval.llm_judge.prompt import Prompt
+from retrieval.quantities.computed import with_computed
 from retrieval.text import subject
 from tests.hostile.strategies import quickly, texts, values, whole
 from worker.corpora.corpus_store import CorpusStore
@@ -415,3 +416,10 @@ def test_many_repetitions_take_no_minutes(expression: re.Pattern[str], text: str
     with quickly(5):
         expression.sub("", text)
         expression.fullmatch(text)
+
+
+def test_what_is_computed_of_a_long_text_takes_no_minutes() -> None:
+    text = "in 1914 5 women, from 3 to 4 of 60 men and " * MANY
+    with quickly(5):
+        noted = with_computed("More than 4 women and 40 percent of the men came by 1920.", text)
+    assert len(text) < len(noted) < len(text) + 1000

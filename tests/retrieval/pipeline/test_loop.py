@@ -299,6 +299,11 @@ def test_evidence_is_merged_and_shown_as_the_statement_that_selected_it() -> Non
     assert merged.verdict.opinions[0].cites == (1, 2)
     assert merged.verdict.disagreement == (2,)
     assert len(merged.documents) == 1
+    # It has what was computed for each statement.
+    one, other = (
+        report(SUPPORTS, 0.9, replace(OLD, computed=notes)) for notes in (("a",), ("a", "b"))
+    )
+    assert [item.computed for item in both(one, other).evidence] == [("a", "b")]
     # A sentence is shown as the statement that selected it read it.
     unselected = replace(evidence("Pier", "It is old.", 0.95, REFUTES), selected=False)
     merged = both(report(SUPPORTS, 0.9, OLD), report(NOT_ENOUGH_INFO, 0.8, unselected))
