@@ -35,7 +35,7 @@ from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, claim_result
 from retrieval.sources.opening import Sources
 from retrieval.types import DEFAULT_CORPUS, CorpusInfo
-from retrieval.words import counted
+from retrieval.words import WITH_QUANTITIES, counted
 from settings import Settings
 from worker.open_retriever import open_retriever, own_corpora
 
@@ -263,7 +263,11 @@ class Made:
 
         The language model is asked if evidence was selected.
         """
-        judge, judges = result.verdict.judge, [one.judge for one in result.verdict.opinions]
+        # Arithmetic decides some claims in addition to the verifier.
+        judge, *judges = (
+            name.replace(WITH_QUANTITIES, "")
+            for name in (result.verdict.judge, *(one.judge for one in result.verdict.opinions))
+        )
         if len(judges) < 2:
             asked = self.llm and result.selected
             alone = judge == self.verifier and judges == [self.verifier]

@@ -127,7 +127,8 @@ class Verdict(_Part):
     """Calibrated probability of the label; of NOT ENOUGH INFO also where the verdict `leans`, so it
     does not say how sure the lean is. 1 where no evidence is selected."""
     judge: str
-    """Name of the model that decided, or names of both where they decided together."""
+    """Name of the model that decided, or names of both where they decided together; "+ quantities"
+    after the verifier's name where arithmetic had a part in it."""
     rationale: str
     """Why, with quotations of the evidence."""
     leans: Label | None = None

@@ -267,6 +267,14 @@ class Evidence:
         return " ".join((*reversed(leads), self.in_context))
 
     @property
+    def has_context(self) -> bool:
+        """Whether a neighbour may turn what the sentence says ("That is wrong.").
+
+        Rules read the sentence alone, so they leave such a sentence to the verifier.
+        """
+        return self.in_context != self.sentence.text
+
+    @property
     def as_read(self) -> tuple[str, str]:
         """Title and text as models that label read them."""
         return self.heading, self.in_context
@@ -329,7 +337,8 @@ class VerdictReadings:
 
     ``together``: the verifier's probabilities for all selected sentences read as one text;
     ``alone``: those of the best reading; ``passage``: those of its sentence between its neighbours.
-    Whether ``several`` sentences are selected, and whether the best reading is of a ``path``.
+    Whether ``several`` sentences are selected, whether the best reading is of a ``path``, and
+    whether arithmetic takes part in it (``value``).
     """
 
     together: Opinion
@@ -337,6 +346,7 @@ class VerdictReadings:
     passage: Opinion
     several: bool = False
     path: bool = False
+    value: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,8 @@ OCR_NOTE = (
     "OCR reads letters from a picture and may misread them, numbers too; [?] is a word that it is"
     " less than 60% sure of."
 )
+WITH_QUANTITIES = " + quantities"
+"""Follows the verifier's name in a verdict that the stage ``comparison`` had a part in."""
 
 COMPUTED = "Computed for the claim"
 """Before what arithmetic added to a sentence for the verifier."""

@@ -18,7 +18,7 @@ from app.filters import Badge, job_badge
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import DEFAULT_CORPUS, LABELS, CorpusInfo, Label, Rounded, Share, Whole
-from retrieval.words import counted, listed, percent_of
+from retrieval.words import WITH_QUANTITIES, counted, listed, percent_of
 from worker.comparison_store import Gold, KeptComparison
 from worker.jobs import Job, Links, Moment, State
 
@@ -427,7 +427,9 @@ def _sentences(results: Mapping[str, ClaimResult]) -> tuple[ComparedSentence, ..
 def _notes(compared: Iterable[Iterable[ClaimResult | None]]) -> tuple[str, ...]:
     """``compared``: the results that are compared with each other."""
     done = [[result for result in results if result is not None] for results in compared]
-    judges = {one.verdict.judge for results in done for one in results}
+    judges = {
+        one.verdict.judge.removesuffix(WITH_QUANTITIES) for results in done for one in results
+    }
     notes = []
     of_each = [{(one.corpus, one.corpus_title) for one in results} for results in done]
     corpora = {one for indexes in of_each if len(indexes) > 1 for one in indexes}

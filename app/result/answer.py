@@ -27,6 +27,7 @@ from retrieval.compared import (
 )
 from retrieval.result import ClaimResult, Document, Evidence
 from retrieval.types import REFUTES, SUPPORTS, SentenceKey
+from retrieval.words import WITH_QUANTITIES
 
 Origin: TypeAlias = Literal["fixed", "claim", "evidence"]
 
@@ -55,13 +56,14 @@ FIXED = (
     *_NOT_ALL.values(),
     *_UNSURE.values(),
     *(_NOT_SETTLED, _SAYS_NOTHING, _SAYS_NOT, _WHEN, _WHERE, "the evidence", "not", "and"),
-    "occurs in none of the texts that were searched",
+    *("fits", "does not fit", "which is", "occurs in none of the texts that were searched"),
     "occur in none of the texts that were searched",
     "No text that was found supports or refutes it",
 )
 """All words of answers that are neither the claim's nor the evidence's."""
 
 _LONGEST = 16  # words of a line that is read at a glance
+_ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
 _POINTS_BACK = re.compile(r"(?:\w+ )?(?:this|these|those|such)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
 # Words that a text says nothing about only together with what is compared.
@@ -192,6 +194,8 @@ def _line(
     if shown is not None and (sentence := _sentence(result, shown)):
         line = (before, _fixed("“"), Bit(sentence, "evidence"), _fixed("”"))
         return line, replace(shown, said=True)
+    if why := _arithmetic(result):
+        return (before, Bit(why, "evidence"), _fixed(".")), shown
     return (_fixed(f"{opening}."),), shown
 
 
@@ -212,6 +216,16 @@ def _sentence(result: ClaimResult, shown: Shown) -> str:
     return shown.sentence if short and names and not (lacks and item.stance == SUPPORTS) else ""
 
 
+def _arithmetic(result: ClaimResult) -> str:
+    """Return the arithmetic that decided, "" where there was none, or where it only repeats."""
+    found = _ARITHMETIC.search(result.verdict.rationale)
+    if found is None or not result.verdict.judge.endswith(WITH_QUANTITIES):
+        return ""
+    theirs = found["why"].partition(" fits")[0].partition(" does not")[0]
+    repeats = set(stems(theirs)) == set(stems(found["words"]))
+    return "" if repeats or len(found["why"].split()) > _LONGEST else found["why"]
+
+
 def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
     """Return the number of the sentence that shows best why the verdict is as it is.
 
@@ -226,7 +240,9 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
 
     def key(number: int) -> tuple[bool, bool, bool, int, int]:
         item = result.evidence[number - 1]
-        absent = len(missing(result.claim, item))
+        # The arithmetic is about the first sentence with its label.
+        counts = result.verdict.judge.endswith(WITH_QUANTITIES) and not differ
+        absent = 0 if counts else len(missing(result.claim, item))
         named = shared_names(result.claim, item.title)
         own = named and not is_of_another(result.claim, item)
         return number not in differ, not own, not named, absent, number

@@ -2,7 +2,7 @@
 
 The table is written to docs/benchmarks.md, and what most readers want to know to the README. To run
 a single suite: ``python -m research.benchmarks claims`` (or ``splitting``, ``index``,
-``update``, ``commands``, ``service``, ``connections``, ``wiring``, ``networks``,
+``update``, ``comparisons``, ``commands``, ``service``, ``connections``, ``wiring``, ``networks``,
 ``verifiers``, ``first_run``). Quote medians and ratios, not single times. If ``ESOTERIC_STORE`` is
 on Elasticsearch, ``update`` measures that too.
 
@@ -31,6 +31,7 @@ SUITES: dict[str, Callable[[], list[Row]]] = {
     "index": indexing.index,
     "update": indexing.update,
     "claims": claims.times,
+    "comparisons": claims.comparisons,
     "commands": service.commands,
     "service": service.service,
     "connections": service.connections,

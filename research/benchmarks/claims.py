@@ -1,16 +1,22 @@
-"""Claims in a warm process: their time and the wiring of stages."""
+"""Claims in a warm process: their time, the wiring of stages, the stage ``comparison``."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import defaultdict
 
 from research.benchmarks.row import Row, claims, everyday_claims, percentile, spread, vital_index
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models import runtime
 from retrieval.models.encoders import MiniLMEncoder
+from retrieval.models.shipped import evidence_model
 from retrieval.pipeline.assembly import Retriever, pipeline_over, resources_over
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.quantities.halves import comparison
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, RetrievalConfig
+from retrieval.stages.decide.comparison import ComparisonReader
+from retrieval.text.english import EnglishParser
 from retrieval.types import Progress
 from settings import Settings
 
@@ -100,4 +106,46 @@ def wiring() -> list[Row]:
             f"{percentile(function, 50) * 1000:.0f} ms / {percentile(piped, 50) * 1000:.0f} ms",
         ),
         Row("Haystack pipeline time / one function time, median of pairs", f"{ratio:.2f}"),
+    ]
+
+
+_WORDS = re.compile(r"\b(?:than|before|after|already)\b", re.IGNORECASE)
+_EVERY = 4
+
+
+def comparisons() -> list[Row]:
+    """Count the claims that the stage ``comparison`` decides, and rightly, if the pages are given.
+
+    The claims are every fourth of those of ``research/datasets/everyday`` that have evidence and a
+    word of comparison; the sentences are all those of the pages with their evidence.
+    """
+    settings = Settings.from_environment()
+    runtime.use_threads(settings.threads)
+    runtime.keep_in(settings.model_folders.networks)
+    parser = EnglishParser()
+    verifier = evidence_model(settings.model_folders, in_search=True)
+    stage = ComparisonReader(parser, verifier, RetrievalConfig().compared_sentences)
+    index = EmbeddedIndex(vital_index()).open(None)
+    compared = [one for one in everyday_claims() if one["evidence"] and _WORDS.search(one["claim"])]
+    compared = compared[::_EVERY]
+    cut = decided = right = 0
+    for one in compared:
+        halves = comparison(parser.parse(one["claim"]))
+        if halves is None:
+            continue
+        cut += 1
+        pages = {page for sentences in one["evidence"] for page, _ in sentences}
+        texts = [
+            (document.title, sentence.text)
+            for document in index.documents(sorted(pages))
+            for sentence in document.sentences
+        ]
+        if (found := stage.compared(halves, texts)) is not None:
+            decided += 1
+            right += found[0].label == one["label"]
+    return [
+        Row("claims with a word of comparison", f"{len(compared):,}"),
+        Row("of these, cut into halves", f"{cut}"),
+        Row("of these, decided", f"{decided}"),
+        Row("of these, decided rightly", f"{right}"),
     ]

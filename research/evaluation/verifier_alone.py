@@ -23,7 +23,11 @@ from retrieval.llm_judge.interface import Explains
 from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
+from retrieval.quantities.halves import comparison
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.decide.comparison import ComparisonReader
 from retrieval.system.files import digest_of
+from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentence, Verdict
 
 STEP = 256  # pairs between two reports of progress
@@ -55,14 +59,15 @@ def evaluate_pairs(
     model = evidence_model(folders, in_search=False)
     stage = Explainer(llm, kept=None) if llm else None
     # Compared with a language model, the verifier takes very little time.
-    on_read = on_pairs if stage is None else lambda done, of: None
-    probabilities = opinions_of(model, pairs, on_read)
+    read = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
+    probabilities, ruled = with_comparisons(pairs, read, model)
     results = {
         "command": command,
         "file": file.name,
         "sha256": digest_of(file),
         "model": model.version,
         **pair_results(pairs, probabilities),
+        "comparisons": comparison_results(pairs, read, probabilities, ruled),
     }
     verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in probabilities]
     if llm is not None and stage is not None:
@@ -101,6 +106,49 @@ def opinions_of(
         opinions.append(model.probabilities([(pair.claim, pair.evidence) for pair in part]))
         on_pairs(start + len(part), len(pairs))
     return np.concatenate(opinions)
+
+
+def with_comparisons(
+    pairs: Sequence[Pair], probabilities: NDArray[np.float32], model: EvidenceModel
+) -> tuple[NDArray[np.float32], list[int]]:
+    """Return the probabilities after the stage ``comparison``, and what it decided.
+
+    ``probabilities``: of ``LABELS``, by the ``model``, shape (pairs, 3). The second value has the
+    numbers of the decided pairs, from 0.
+    """
+    parser = EnglishParser()
+    halves = ComparisonReader(parser, model, RetrievalConfig().compared_sentences)
+    after, ruled = probabilities.copy(), []
+    for number, pair in enumerate(pairs):
+        claim = comparison(parser.parse(pair.claim))
+        found = halves.compared(claim, pair.sentences) if claim else None
+        if found is not None:
+            after[number] = found[0].opinion
+            ruled.append(number)
+    return after, ruled
+
+
+def comparison_results(
+    pairs: Sequence[Pair],
+    before: NDArray[np.float32],
+    after: NDArray[np.float32],
+    ruled: Sequence[int],
+) -> dict[str, int | float]:
+    """Return how many pairs arithmetic decided, and how many of its labels are right.
+
+    ``before`` and ``after``: probabilities of ``LABELS`` without and with it, shape (pairs, 3).
+    ``turned_right`` and ``turned_wrong``: labels of the verifier that it changed so.
+    ``accuracy_without``: that of the verifier alone, 0 to 1.
+    """
+    truth = np.array([LABELS.index(pair.label) for pair in pairs])
+    was_right, is_right = before.argmax(axis=1) == truth, after.argmax(axis=1) == truth
+    return {
+        "decided": len(ruled),
+        "right": int(is_right[list(ruled)].sum()),
+        "turned_right": int((is_right & ~was_right).sum()),
+        "turned_wrong": int((was_right & ~is_right).sum()),
+        "accuracy_without": float(was_right.mean()),
+    }
 
 
 def pair_results(pairs: Sequence[Pair], probabilities: NDArray[np.float32]) -> dict[str, Any]:
@@ -165,10 +213,22 @@ def report_of_pairs(results: dict[str, Any]) -> str:
 
 {results["pairs"]:,} pairs of `{results["file"]}`, labelled by {results["model"]}: label accuracy
 {100 * results["accuracy"]:.1f} %, expected calibration error {results["calibration_error"]:.3f}.
-
+{_comparisons(results)}
 {tables}
 {_second_judge(results)}
 `results.json` lists the {len(results["worst"])} most confident errors."""
+
+
+def _comparisons(results: Mapping[str, Any]) -> str:
+    found = results["comparisons"]
+    turned = (
+        f"{found['turned_right']:,} of the verifier's labels right and {found['turned_wrong']:,}"
+    )
+    without = f"{100 * found['accuracy_without']:.1f} %"
+    return f"""
+Arithmetic decided {found["decided"]:,} of them, {found["right"]:,} rightly. It turned {turned}
+wrong. Without it the label accuracy is {without}.
+"""
 
 
 def _second_judge(results: Mapping[str, Any]) -> str:

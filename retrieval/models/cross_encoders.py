@@ -39,9 +39,9 @@ class VerdictFit:
     A logarithmic pool (Genest and Zidek 1986) of three readings: ``together``, the weight of all
     selected sentences read as one text, ``alone``, that of the best reading, and ``passage``, that
     of its sentence between its neighbours. The numbers ``undecided…`` are added to the log odds of
-    NOT ENOUGH INFO: always, if several sentences are selected, and if the best reading is of
-    several. ``esoteric train calibration`` fits them to the labels of claims that were searched
-    for.
+    NOT ENOUGH INFO: always, if several sentences are selected, if the best reading is of several,
+    and if arithmetic takes part in it. ``esoteric train calibration`` fits them to the labels of
+    claims that were searched for.
     """
 
     together: float = 0.5
@@ -50,6 +50,7 @@ class VerdictFit:
     undecided: float = 0.0
     undecided_of_several: float = 0.0
     undecided_of_path: float = 0.0
+    undecided_of_value: float = 0.0
 
     def probabilities(self, readings: Sequence[VerdictReadings]) -> Array:
         """Return the probabilities of ``LABELS`` for each claim, shape ``(claims, 3)``."""
@@ -61,6 +62,7 @@ class VerdictFit:
             self.undecided
             + self.undecided_of_several * one.several
             + self.undecided_of_path * one.path
+            + self.undecided_of_value * one.value
             for one in readings
         ]
         logits[:, LABELS.index(NOT_ENOUGH_INFO)] += np.array(biases, np.float32)

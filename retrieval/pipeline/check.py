@@ -5,9 +5,9 @@
                    ├─ questions ─ ranking ────┤
                    └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic ─ fusion
                                                    ▲                                          │
-                                                   │                                   verification
-                     next: mentions, dense ────────┘                                          │
-                       ▲                                                  selection ─ completion
+                                                   │                      comparison ─ verification
+                     next: mentions, dense ────────┘              │
+                       ▲                                     completion ─ selection
                        │                                                      │
                        └────── not sufficient ──── verdict ◄─ bridge ◄─ proof ◄┘
                                                            │
@@ -135,7 +135,7 @@ def _documents(state: ClaimState) -> tuple[FoundDocument, ...]:
 def _sentences(before: ClaimState, after: ClaimState) -> tuple[FoundSentence, ...]:
     """Return the sentences that were labelled, or the most relevant ones before they are."""
     found: Sequence[Evidence] = ()
-    labelled = after.readings is not before.readings
+    labelled = after.readings is not before.readings or after.rulings != before.rulings
     if labelled:
         found = after.evidence
     elif after.relevant is not before.relevant:

@@ -1,1 +1,1 @@
-"""Numbers, units and dates: read from texts, and what follows from them for a claim."""
+"""Numbers, units and dates: read from texts, compared, and what follows from them for a claim."""

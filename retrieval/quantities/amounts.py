@@ -53,6 +53,10 @@ class Interval:
         """Return whether no number is in both."""
         return _ends_before(self, other) or _ends_before(other, self)
 
+    def widened(self, by: float) -> Interval:
+        """Return the interval with both ends moved outwards by ``by``."""
+        return Interval(self.low - by, self.high + by, self.low_open, self.high_open)
+
 
 def point(value: float) -> Interval:
     """Return the interval of one number."""
@@ -261,8 +265,8 @@ TEMPERATURE = "temperature"
 class Unit:
     """A unit: a value in it is ``factor`` times the value, plus ``shift``, in base units.
 
-    ``dimension``: "length", "time" and so on; units of one dimension are converted. ``name``:
-    the same for all words that mean it.
+    ``dimension``: "length", "time" and so on; units of one dimension are converted. ``name``: as
+    people read it.
     """
 
     name: str
@@ -315,7 +319,9 @@ def _unit(name: str) -> Unit:
     if dimension == TEMPERATURE:
         zero, ten = (registry.Quantity(v, _UNITS[name]).to("degC").magnitude for v in (0, 10))
         return Unit("°C" if _UNITS[name] == "degC" else "°F", dimension, (ten - zero) / 10, zero)
-    return Unit(f"{one.units:~P}", dimension, float(one.to_base_units().magnitude))
+    plural = {"century": "centurie"}.get(name, name)
+    shown = f"{plural}s" if dimension == "time" else f"{one.units:~P}"
+    return Unit(shown, dimension, float(one.to_base_units().magnitude))
 
 
 @cache
@@ -354,6 +360,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _DAYS_A_YEAR = 365.2425
+_BESIDE = 0.1  # of the length of a span, by which "late" in it may be wrong
+_MOST_YEARS = 200  # about the year 2000 BC
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,6 +455,22 @@ def _slice(found: re.Match[str], century: Interval) -> Interval | None:
     if found["era1"] or number * length > 100:
         return None
     return _half_open(_new_year(first), _new_year(first + length + 1))
+
+
+def about_then(span: Interval, vague: bool) -> Interval:
+    """Return the time that "about" a date may mean; ``vague``: it is a part of the span.
+
+    A year is the more vague the rounder it is.
+    """
+    length = span.high - span.low
+    if vague:
+        return span.widened(length * _BESIDE)
+    if length > 2 * _DAYS_A_YEAR:
+        return span.widened(length / 2)
+    year = round(span.low / _DAYS_A_YEAR) + 1
+    year = year if year > 0 else 1 - year
+    years = next((step for step in (1000, 100, 10) if year % step == 0), 5)
+    return span.widened(_DAYS_A_YEAR * min(years, _MOST_YEARS))
 
 
 def _month(name: str) -> int:

@@ -1,4 +1,4 @@
-"""Reads numbers with units, dates, and the words that limit them: "more than 5,895 metres"."""
+"""Reads the quantities of a parsed sentence: "more than 5,895 metres", "in the 15th century"."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval.quantities.amounts import (
+    TEMPERATURE,
     Date,
     Interval,
     Unit,
+    about_then,
     above,
     below,
     currency_before,
@@ -23,29 +25,31 @@ from retrieval.quantities.amounts import (
 from retrieval.text.word_forms import lexicon
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 
 Kind: TypeAlias = Literal["exact", "about", "bound", "limit", "range"]
 """How it is said: "80", "about 80", "more than 80", "up to 80", "60 to 80"."""
 
 DATE = "date"
+COUNT = "count of "
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number, an amount or a date at ``text[start:end]``, with the words that limit it.
+    """A number, an amount or a date at ``text[start:end]``, with the words that limit it."""
 
-    ``at``: where the number itself starts. ``core``: the values that the words name, in base units.
-    ``dimension``: "" for a number of anything.
-    """
-
-    start: int
-    end: int
-    at: int
-    core: Interval
+    start: int  # of the first of these words
+    end: int  # of the last one, the unit included
+    at: int  # where the number itself starts
+    core: Interval  # the values that the words name, in base units
+    reach: Interval  # the values that they may mean, as numbers are rounded
     kind: Kind
-    dimension: str
+    dimension: str  # only quantities of one are compared; "" for a number of nothing
+    unit: Unit | None  # None for counts and dates
+    said: str  # the number with its unit, as written
+    # The first and the last date of a span of time ("from 1914 to 1918").
+    ends: tuple[Interval, Interval] | None = None
 
 
 _MORE = (
@@ -89,8 +93,14 @@ _PRESENT = lexicon("present")
 _COUNTED = re.compile(r" [a-z]+s\b| people\b")  # "2050 pages"
 _LONGEST_WORDS = 24  # characters of the words before a number
 _COMPOSED = {"time": {"", "and", ",", ", and"}, "length": {"", "and"}, "mass": {"", "and"}}
-_CLOSE = 0.05  # share of a number that "about" spans
+_CLOSE, _FAR = 0.05, 0.25  # shares of a number that "about" certainly and possibly spans
 _NEAR = 0.1  # share below "nearly"
+_RESTATED = 0.03  # a conversion in brackets is rounded
+
+
+def dimensions(text: str) -> set[str]:
+    """Return the dimensions of the numbers and dates of a text, "" for a bare number; cheap."""
+    return {amount.dimension for amount in _amounts(text)}
 
 
 def time_after(doc: Doc, day: date) -> str:
@@ -109,6 +119,16 @@ def time_after(doc: Doc, day: date) -> str:
         if found.span.low > day.toordinal() and (is_time or not counts):
             return doc.text[found.start : found.end]
     return ""
+
+
+def quantities(doc: Doc) -> tuple[Quantity, ...]:
+    """Return the quantities of a parsed text in their order.
+
+    A value that is said again in brackets, in another unit, is left out. A count has the dimension
+    of the noun that it belongs to.
+    """
+    found = list(with_limits(doc.text, amounts_of(doc.text)))
+    return tuple(_counted(doc, item) for item in _without_restated(doc.text, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,15 +252,26 @@ def _range(text: str, start: int, low: Amount, high: Amount) -> Quantity:
         span = Interval(last.low, first.high, high_open=first.high_open)
     words = _BEFORE.search(text, max(0, low.start - _LONGEST_WORDS), low.start)
     if high.dimension != DATE and words is not None and words.lastgroup == "limit":
-        return Quantity(words.start(), high.end, low.at, span, "limit", high.dimension)
-    return Quantity(start, high.end, low.at, span, "range", high.dimension)
+        return Quantity(
+            words.start(), high.end, low.at, span, below(span.high, open_end=False), "limit",
+            high.dimension, high.unit, text[low.start : high.end],
+        )  # fmt: skip
+    return Quantity(
+        start, high.end, low.at, span, span, "range", high.dimension, high.unit,
+        text[low.start : high.end], (low.core, high.core) if high.dimension == DATE else None,
+    )  # fmt: skip
 
 
 def _limited(text: str, amount: Amount) -> Quantity:
     """Return an amount with the words before and after it that limit it."""
-    if amount.ends is not None:
-        return Quantity(amount.start, amount.end, amount.at, amount.core, "range", DATE)
     is_date = amount.dimension == DATE
+    if amount.ends is not None:
+        first, last = amount.ends
+        days = Interval(first.low, last.high, high_open=True)
+        said = text[amount.start : amount.end]
+        return Quantity(
+            amount.start, amount.end, amount.at, days, days, "range", DATE, None, said, amount.ends
+        )
     words = (_DATE_BEFORE if is_date else _BEFORE).search(
         text, max(0, amount.start - _LONGEST_WORDS), amount.start
     )
@@ -250,29 +281,104 @@ def _limited(text: str, amount: Amount) -> Quantity:
         word, end = after.lastgroup or "", after.end()
     elif not is_date and _VAGUELY_AFTER.match(text, end):
         word = "about"
-    core, kind = _named(word, amount)
-    return Quantity(start, end, amount.at, core, kind, amount.dimension)
+    core, reach, kind = _sets(word, amount)
+    return Quantity(
+        start, end, amount.at, core, reach, kind, amount.dimension, amount.unit,
+        text[amount.start : amount.end],
+    )  # fmt: skip
 
 
-def _named(word: str, amount: Amount) -> tuple[Interval, Kind]:
-    """Return the values that an amount with this word before it names, and how it is said."""
+def _sets(word: str, amount: Amount) -> tuple[Interval, Interval, Kind]:
+    """Return what an amount with this word before it names, and what it may mean."""
     low, high = amount.core.low, amount.core.high
     size = abs(high) if amount.dimension != DATE else 0.0
-    match word:
-        case "more":
-            return above(high, open_end=not amount.core.high_open), "bound"
-        case "less":
-            return below(low), "bound"
-        case "least":
-            return above(low, open_end=False), "bound"
-        case "most":
-            return below(high, open_end=amount.core.high_open), "bound"
-        case "start" | "limit" | "until":
-            return amount.core, "limit"
-        case "just_below":
-            return Interval(low - _NEAR * size, high, high_open=True), "about"
-        case "just_above":
-            return Interval(low, high + _NEAR * size, low_open=True), "about"
-        case "about":
-            return Interval(low - _CLOSE * size, high + _CLOSE * size), "about"
-    return amount.core, "about" if amount.vague else "exact"
+    if word in ("more", "start"):
+        named = above(high, open_end=not amount.core.high_open)
+        return (named, named, "bound") if word == "more" else (amount.core, named, "limit")
+    if word == "less":
+        return below(low), below(low), "bound"
+    if word == "least":
+        return above(low, open_end=False), above(low, open_end=False), "bound"
+    if word == "most":
+        named = below(high, open_end=amount.core.high_open)
+        return named, named, "bound"
+    if word in ("limit", "until"):
+        return amount.core, below(high, open_end=False), "limit"
+    if word == "just_below":
+        named = Interval(low - _NEAR * size, high, high_open=True)
+        return named, amount.core.widened(_FAR * size), "about"
+    if word == "just_above":
+        named = Interval(low, high + _NEAR * size, low_open=True)
+        return named, amount.core.widened(_FAR * size), "about"
+    if word == "about" or amount.vague:
+        if amount.dimension == DATE:
+            return amount.core, about_then(amount.core, amount.vague), "about"
+        share = _CLOSE * size
+        most = min(_FAR * size, max(share, _roundness(amount)))
+        return amount.core.widened(share), amount.core.widened(most), "about"
+    return amount.core, amount.core.widened(amount.step / 2), "exact"
+
+
+def _roundness(amount: Amount) -> float:
+    """Return the unit that an amount is rounded to if zeros at its end are: 10 for "40"."""
+    unit = amount.step or 1.0
+    count = round(abs(amount.core.high) / unit)
+    while count and count % 10 == 0:
+        unit, count = unit * 10, count // 10
+    return unit
+
+
+def _without_restated(text: str, found: Iterable[Quantity]) -> Iterator[Quantity]:
+    """Yield the quantities without those in brackets that say the one before them again."""
+    before: Quantity | None = None
+    for item in found:
+        if before is not None and _restates(text, before, item):
+            continue
+        yield item
+        before = item
+
+
+def _restates(text: str, before: Quantity, item: Quantity) -> bool:
+    if before.dimension != item.dimension or item.dimension in ("", DATE):
+        return False
+    gap = text[before.end : item.start].strip()
+    if gap not in {"(", "[", "or", ", or", "/", "; "} or before.unit == item.unit:
+        return False
+    first, second = before.core, item.core
+    share = _RESTATED * max(abs(first.low), abs(first.high))
+    if item.dimension == TEMPERATURE:
+        share = max(share, 1.0)
+    return second.low >= first.low - share and second.high <= first.high + share
+
+
+def _counted(doc: Doc, item: Quantity) -> Quantity:
+    """Return a number without a unit as a count of its noun, if it has one."""
+    if item.dimension or _RATE.match(doc.text, item.end):
+        return item
+    noun = _noun(doc, item)
+    if noun is None:
+        return item
+    rate = _RATE.match(doc.text, noun.idx + len(noun))
+    per = f" {rate[0].strip().lower()}" if rate else ""
+    return replace(item, dimension=f"{COUNT}{counted_name(noun)}{per}")
+
+
+_PEOPLE = {"person", "people", "inhabitant", "resident", "population"}
+
+
+def counted_name(noun: Token) -> str:
+    """Return what a noun counts; inhabitants and people are the same."""
+    name = str(noun.lemma_).lower()
+    return "people" if name in _PEOPLE else name
+
+
+def _noun(doc: Doc, item: Quantity) -> Token | None:
+    number = doc.char_span(item.at, item.end, alignment_mode="expand") or doc[:0]
+    if number and number[-1].lower_ == "of":  # "three pairs of legs"
+        return next((child for child in number[-1].children if child.dep_ == "pobj"), None)
+    for token in number:
+        noun = token.head
+        if token.dep_ == "nummod" and noun.i >= number.end and noun.pos_ == "NOUN":
+            return noun
+    population = [one for one in doc if one.lower_ == "population"]
+    return population[0] if len(population) == 1 else None

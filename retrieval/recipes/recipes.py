@@ -59,6 +59,7 @@ class RetrievalConfig:
     # Whether the shipped verifier reads what follows from the numbers of a text for the claim
     # (``retrieval/quantities/computed.py``).
     computed: bool = True
+    compared_sentences: int = 4  # sentences that it reads for each half of a comparison
     # A sentence keeps its path only if the score of the path, 1 - P(NOT ENOUGH INFO), is by this
     # much higher than that of each of its sentences alone.
     path_gain: float = 0.1
@@ -336,7 +337,7 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("completion", "selection", "proof", "selection:proved", "bridge"),
+                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -354,7 +355,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -367,7 +368,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *("completion", "selection", "proof", "verdict"),
+                *("comparison", "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -381,7 +382,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("completion", "selection", "verdict"),
+                *("comparison", "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -393,7 +394,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=(),
             ending="decided",

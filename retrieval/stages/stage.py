@@ -30,6 +30,7 @@ from retrieval.models.shipped import (
     relevance_model,
 )
 from retrieval.models.title_trie import TitleTrie
+from retrieval.quantities.halves import Ruling
 from retrieval.recipes.recipes import SHIPPED, RetrievalConfig
 from retrieval.text.english import EnglishParser
 from retrieval.text.subject import Subject, subject_of
@@ -90,6 +91,8 @@ class ClaimState:
     evidence: tuple[Evidence, ...] = ()  # the sentences that may decide the claim
     # The verifier's probabilities for each sentence and path.
     readings: Mapping[Reading, Opinion] = field(default_factory=dict)
+    # What arithmetic says about sentences and paths of ``evidence``, if anything.
+    rulings: Mapping[Reading, Ruling] = field(default_factory=dict)
     # The sentences that the selection chose, before the proof left some out.
     selection: frozenset[SentenceKey] = frozenset()
     last_selection: frozenset[SentenceKey] | None = None  # of the hop before; None in the first

@@ -238,6 +238,9 @@ def test_checks_over_different_indexes_or_by_different_judges_are_noted(checks: 
     first, second = checks.compare(checks.done("fer"), checks.ended("m3", result))["notes"]
     assert "different indexes: Wikipedia introductions, 9,842 documents" in first
     assert second == "Different models gave the verdicts: another; cross-encoder-1."
+    arithmetic = claim_document(CLAIM)
+    arithmetic["verdict"]["judge"] += " + quantities"
+    assert checks.compare(checks.done("fer"), checks.ended("m3", arithmetic))["notes"] == []
     states = [
         checks.ended("m3", claim_document(claim) | {"recipe_digest": digest, "version": version})
         for claim, digest, version in (("Tea is hot.", "aa", "1"), ("Ice is cold.", "bb", "2"))

@@ -440,6 +440,7 @@ def test_a_verdict_is_kept_if_the_same_judges_were_asked() -> None:
     for document, keeps, drops in (
         (claim_document(VARN), [alone], [decides]),
         (document_by("other"), [], [alone]),
+        (document_by(f"{VERIFIER} + quantities"), [alone], []),  # arithmetic had a part in
         (unanswered, [decides], []),
         (document_without_evidence(VARN), [decides], []),
         (by_model, [decides], [alone, asked]),

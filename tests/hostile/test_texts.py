@@ -33,6 +33,7 @@ from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from retrieval.llm_judge.answer import LONGEST_MISSING, LONGEST_RATIONALE, AnswerInvalid, checked
 from retrieval.llm_judge.prompt import Prompt
 from retrieval.quantities.computed import with_computed
+from retrieval.stages.decide import comparison
 from retrieval.text import subject
 from tests.hostile.strategies import quickly, texts, values, whole
 from worker.corpora.corpus_store import CorpusStore
@@ -410,6 +411,8 @@ MANY = 100_000
         (columns.FIGURES, "1" * MANY + "ab"),
         (fever._BEFORE, " " * MANY + "x"),
         (subject._ASIDE, "(" * MANY),
+        (comparison._BRACKETS, "(" * MANY),
+        (comparison._BRACKETS, " " * MANY),
     ],
 )
 def test_many_repetitions_take_no_minutes(expression: re.Pattern[str], text: str) -> None:

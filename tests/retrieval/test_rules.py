@@ -16,8 +16,9 @@ from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, EsotericError
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.quantities import amounts
+from retrieval.quantities import halves as comparing
 from retrieval.quantities.computed import excerpts, with_computed
-from retrieval.quantities.reading import amounts_of, time_after, with_limits
+from retrieval.quantities.reading import COUNT, Quantity, dimensions, quantities, time_after
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
 from retrieval.text.clause import as_statement
@@ -28,7 +29,7 @@ from retrieval.text.notices import NAMELESS, NO_STATEMENT, SEVERAL, is_name_alon
 from retrieval.text.statement_cutter import statements
 from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import edit_distance
-from retrieval.types import Document, Sentence
+from retrieval.types import SUPPORTS, Document, Sentence
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.support.cases import rows, rules
 from tests.support.evidence import document
@@ -135,14 +136,59 @@ def converted(_: EnglishParser, first: str, second: str) -> bool:
     return values[0] == (values[1][0], pytest.approx(values[1][1]))
 
 
-def limited(_: EnglishParser, words: str, core: list[Any]) -> bool:
-    text = f"It has {words} seats."
-    (found,) = with_limits(text, amounts_of(text))
-    return found.core == amounts.Interval(*core)
+def compared_in(parser: EnglishParser, claim: str) -> comparing.Comparison:
+    found = comparing.comparison(parser.parse(claim))
+    assert found is not None
+    return found
 
 
-def dimensions(_: EnglishParser, text: str, of: list[str]) -> bool:
-    return {one.dimension for one in amounts_of(text)} == set(of)
+def halves(parser: EnglishParser, claim: str) -> object:
+    found = compared_in(parser, claim)
+    return [*([half.text for half in side] for side in (found.first, found.second)), found.more]
+
+
+def side(
+    parser: EnglishParser, half: comparing.Half, *sentences: str, sure: float = 0.9
+) -> list[comparing.Filled]:
+    """Return the half with every quantity of its kind in the sentences, all equally probable."""
+    return [
+        comparing.Filled(half, filling, place, sure)
+        for place, sentence in enumerate(sentences)
+        for filling in comparing.fillings(parser.parse(sentence))
+        if half.takes(filling.quantity.dimension)
+    ]
+
+
+def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> comparing.Ruling | None:
+    found = compared_in(parser, claim)
+    one, other = side(parser, found.first[0], first), side(parser, found.second[0], second)
+    made = comparing.compared(found, one, other)
+    return made[0] if made else None
+
+
+def half(parser: EnglishParser, sentence: str, dimension: str) -> str:
+    (filling,) = comparing.fillings(parser.parse(sentence))
+    return comparing.filled(comparing.Half("The mill opened {}", dimension), filling)
+
+
+def only(parser: EnglishParser, text: str) -> Quantity:
+    (found,) = quantities(parser.parse(text))
+    return found
+
+
+def decided(parser: EnglishParser, claim: str, first: str, second: str) -> comparing.Ruling:
+    found = ruled(parser, claim, first, second)
+    assert found is not None
+    return found
+
+
+def limited(parser: EnglishParser, words: str, core: list[Any]) -> bool:
+    found = only(parser, f"It has {words} seats.")
+    return (found.dimension, found.core) == ("count of seat", amounts.Interval(*core))
+
+
+def least(parser: EnglishParser, words: str) -> object:
+    return pytest.approx(only(parser, f"It has {words} legs.").reach.low)
 
 
 def rounded(_: EnglishParser, text: str, step: float) -> bool:
@@ -239,14 +285,22 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("quantities", "text", "numbers", lambda _, t: [one.value for one in amounts.numerals(t)]),
     ("quantities", "text step", "", rounded),
     ("quantities", "first second", "", converted),
-    ("quantities", "text dimensions", "", dimensions),
+    ("quantities", "text dimensions", "", lambda _, text, of: dimensions(text) == set(of)),
     ("quantities", "text", "days", days),
     ("quantities", "text after", "time", lambda p, t, d: time_after(p.parse(t), day_of(d))),
     ("quantities", "words core", "", limited),
-    ("quantities", "text", "seconds", lambda _, text: [i.core.low for i in amounts_of(text)]),
+    ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
+    ("quantities", "words", "least", least),
     ("computed", "claim evidence", "noted", lambda _, *pair: with_computed(*pair)),
     ("computed", "claim evidence", "shown", lambda _, *pair: list(excerpts(*pair))),
     ("figures", "claim evidence", "read", lambda _, *pair: list(written_alike(*pair))),
+    ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),
+    ("comparisons", "claim", "first_half second_half more", halves),
+    ("no_comparisons", "claim", "", lambda p, claim: comparing.comparison(p.parse(claim)) is None),
+    ("comparisons", "sentence dimension", "filled_half", half),
+    ("comparisons", "claim first second", "label", lambda *given: decided(*given).label),
+    ("comparisons", "claim first second", "because", lambda *given: decided(*given).because),
+    ("comparisons_undecided", "claim first second", "", lambda *given: ruled(*given) is None),
     # Sentences and their neighbours.
     ("contexts", "title text sentences", "contexts", contexts),
     ("copies", "documents", "copies", copies),
@@ -295,3 +349,29 @@ def test_intervals_know_what_they_contain() -> None:
     assert amounts.Interval(1, 2).apart(amounts.Interval(2, 3, low_open=True))
     assert not amounts.Interval(1, 2).apart(amounts.Interval(2, 3))
     assert amounts.above(3).high == math.inf
+
+
+def test_how_much_earlier_is_compared_and_a_span_has_two_dates(parser: EnglishParser) -> None:
+    found = compared_in(parser, "The mill opened more than three years after the bridge fell.")
+    assert (found.by.said, found.by.kind) == ("three years", "bound")
+    spans = comparing.fillings(parser.parse("She was king from 1901 to May 1917."))
+    assert [item.words for item in spans] == ["1901", "May 1917"]
+
+
+def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: EnglishParser) -> None:
+    selm, orn = (
+        comparing.Half(f"{town} has {{}} people", f"{COUNT}people") for town in ("Selm", "Orn")
+    )
+    claim = comparing.Comparison((selm,), (orn,), more=True)
+    few = side(parser, orn, "It has 500 people.")
+    agree = comparing.compared(
+        claim, side(parser, selm, "It has 900 people.", "It had 1,200 people."), few
+    )
+    assert agree[0].label == SUPPORTS
+    apart = side(parser, selm, "It has 900 people.", "It had 120 people.")
+    assert comparing.compared(claim, apart, few) is None
+    sure = side(parser, selm, "It has 900 people.", sure=0.95)
+    unsure = side(parser, selm, "It had 120 people.", sure=0.5)
+    found = comparing.compared(claim, [*sure, *unsure], few)
+    said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
+    assert found[0] == comparing.Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from retrieval.models.cross_encoders import EvidenceModel
+from retrieval.quantities.halves import Ruling
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.stage import ClaimState, Makers, Stage, Step, opinions
 from retrieval.text.context import evidence_set_text, passage_of, path_text
@@ -25,10 +26,11 @@ from retrieval.types import (
     Evidence,
     Label,
     Opinion,
+    SentenceKey,
     Verdict,
     VerdictReadings,
 )
-from retrieval.words import VERDICTS, counted, is_firm
+from retrieval.words import VERDICTS, WITH_QUANTITIES, counted, is_firm
 
 _WORD = re.compile(r"\w+")
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
@@ -53,12 +55,15 @@ class VerdictJudge(Stage):
         evidence = tuple(replace(i, computed=notes.get(i.key, ())) for i in state.evidence)
         state = replace(state, evidence=evidence)
         selected = state.selected
+        said_by = ((i.key, state.rulings.get((i.path, i.key))) for i in selected)
+        rulings = {key: ruling for key, ruling in said_by if ruling is not None}
         documents = [ranked.document for ranked in state.documents]
-        verdict = self.judge(state.claim, selected, documents, state.subject)
+        verdict = self.judge(state.claim, selected, documents, state.subject, frozenset(rulings))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
         said = VERDICTS[verdict.label].lower()
         message = f"{counted(len(selected), 'sentence')} read{together}: {said}"
+        verdict = _with_rulings(verdict, rulings.values())
         words = self.read_words(state.claim, selected) if selected else None
         return Step(replace(state, verdict=verdict, read_words=words), message)
 
@@ -68,12 +73,14 @@ class VerdictJudge(Stage):
         evidence: Sequence[Evidence],
         documents: Sequence[Document],
         subject: Subject = ANYTHING,
+        ruled: Collection[SentenceKey] = (),
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        ``documents``: those of the evidence, and others. What the readings say is decided or leans
-        (``decided_or_leaning``). Without evidence the verdict is NOT ENOUGH INFO with the
-        confidence 1.
+        ``documents``: those of the evidence, and others. ``ruled``: the sentences whose reading
+        arithmetic takes part in; these are not read in their passage. What the readings say is
+        decided or leans (``decided_or_leaning``). Without evidence the verdict is NOT ENOUGH INFO
+        with the confidence 1.
         """
         if not evidence:
             rationale = "No sentence in the corpus is close enough to this claim."
@@ -82,8 +89,9 @@ class VerdictJudge(Stage):
             )
         best = max(evidence, key=lambda item: item.score)
         together, several = self.together(claim, evidence), len(evidence) > 1
-        passage = self.in_passage(claim, best, evidence, documents)
-        readings = VerdictReadings(together, best.opinion, passage, several, bool(best.path))
+        value = best.key in ruled
+        passage = best.opinion if value else self.in_passage(claim, best, evidence, documents)
+        readings = VerdictReadings(together, best.opinion, passage, several, bool(best.path), value)
         supports, refutes, undecided = self._model.verdict_fit.probabilities([readings])[0].tolist()
         opinion: Opinion = supports, refutes, undecided
         confidence = max(opinion)
@@ -130,6 +138,15 @@ class VerdictJudge(Stage):
         known = {item.key: item.as_read for item in evidence}
         path = [known[key] for key in best.path if key in known]
         return opinions(self._model, claim, [path_text((best.heading, passage), path)])[0]
+
+
+def _with_rulings(verdict: Verdict, rulings: Iterable[Ruling]) -> Verdict:
+    """Return the verdict with the arithmetic that gave the best evidence its label, if any did."""
+    because = next((one.because for one in rulings if one.label == verdict.label), None)
+    if because is None:
+        return verdict
+    rationale = f"{verdict.rationale} {because}"
+    return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
 
 
 def _text(evidence: Sequence[Evidence]) -> str:

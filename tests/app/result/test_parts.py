@@ -45,6 +45,9 @@ def document_of(case: dict[str, Any]) -> dict[str, Any]:
     said = OPPOSITE.get(leans or case["label"])
     against = [n for n, one in enumerate(result["evidence"], 1) if one["stance"] == said]
     result["verdict"] |= {"leans": leans, "disagreement": against}
+    if "rationale" in case:
+        judge = result["verdict"]["judge"] + " + quantities"
+        result["verdict"] |= {"rationale": case["rationale"], "judge": judge}
     return result
 
 

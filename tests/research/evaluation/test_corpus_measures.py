@@ -10,10 +10,12 @@ from research.evaluation.claims import CorpusClaim, Pair
 from research.evaluation.measures import corpus as measures
 from research.evaluation.measures.corpus import contradicted as is_contradicted
 from research.evaluation.over_corpus import CRASHED, KeptDocuments, Places
-from research.evaluation.verifier_alone import pair_results
+from research.evaluation.verifier_alone import comparison_results, pair_results, with_comparisons
 from retrieval.corpora.corpus import Page
 from retrieval.result import ClaimResult, Evidence
+from retrieval.text.context import evidence_text
 from retrieval.types import (
+    LABELS,
     NOT_ENOUGH_INFO,
     REFUTES,
     SUPPORTS,
@@ -24,6 +26,7 @@ from retrieval.types import (
 from tests.app.claim_documents import claim_document, document_without_evidence
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.support.cases import cases, whole_cases
+from tests.support.opinions import Says
 
 
 def claim(label: Label, *evidence: Any, text: str = "A claim.", **more: Any) -> CorpusClaim:
@@ -254,3 +257,21 @@ def test_labels_of_pairs_are_counted_over_all_and_by_what_groups_them() -> None:
     # Wrong ones, the most confident first.
     worst = [(one["claim"], one["confidence"]) for one in results["worst"]]
     assert worst == [("Claim 2.", 0.75), ("Claim 4.", 0.5)]
+
+
+def test_comparisons_change_the_labels_that_they_decide_and_no_others() -> None:
+    road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
+    mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
+    claims = {"The road is old.": road, "The mill opened after the bridge fell.": mill}
+    pairs = [
+        Pair(claim, evidence_text(*text), REFUTES, None, None, None)
+        for claim, text in claims.items()
+    ]
+    before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
+    filled = ("The mill opened in 1901.", "the bridge fell in 1903.")
+    halves = Says(lambda claim, _: (0.9, 0.0, 0.1) if claim in filled else (0.1, 0.0, 0.9))
+    after, ruled = with_comparisons(pairs, before, halves.model)
+    assert ruled == [1]
+    assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (SUPPORTS, REFUTES)]
+    turned = {"turned_right": 1, "turned_wrong": 0, "accuracy_without": 0.0}
+    assert comparison_results(pairs, before, after, ruled) == {"decided": 1, "right": 1, **turned}

@@ -149,7 +149,7 @@ def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     changed = fits.recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
     assert {**changed, **config} == changed  # what it says of given evidence stays
     verdict = {"together": 0.3, "alone": 0.9, "passage": 0.2, "undecided": -0.444}
-    verdict |= {f"undecided_of_{form}": 0.0 for form in ("several", "path")}
+    verdict |= {f"undecided_of_{form}": 0.0 for form in ("several", "path", "value")}
     assert changed["in_search"] == {
         "temperature": 1.6,
         "bias": [0.1, 0.0, -0.3],

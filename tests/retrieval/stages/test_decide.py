@@ -1,8 +1,10 @@
 """The stages that decide, with models that say what a test tells them."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from retrieval import types
 from retrieval.corpora.corpus import Page
 from retrieval.models.cross_encoders import VerdictFit
+from retrieval.models.shipped import verifier
+from retrieval.quantities.halves import Ruling
 from retrieval.stages.decide.verdict import disagreement, rationale_of
 from retrieval.stages.ending import contrary_texts, older_texts
 from retrieval.stages.stage import ClaimState
@@ -173,6 +177,80 @@ def test_the_best_paths_are_read_if_no_sentence_settles_the_claim(
     assert [f"{one[0]}{one[-8:][0]}" for one in says.read] == read
 
 
+# --- comparison
+
+
+def supports(supported: Mapping[str, float]) -> Says:
+    """A verifier that supports some claims, whatever it reads, and no others."""
+
+    shares = defaultdict(lambda: 0.1, supported)
+    return Says(lambda claim, _: (shares[claim], 0.0, 1 - shares[claim]))
+
+
+def ruled(parser: EnglishParser, says: object, claim: str, **found: Any) -> ClaimState:
+    before = ClaimState(claim, parser.parse(claim), **found)
+    models = {"parser": parser, "verifier": says}
+    return after("comparison", before, models=models, compared_sentences=4).state
+
+
+HIGHER = "Ober is higher than Lund."
+OBER = evidence("Mount Ober", "It rises to 4,212 metres.", 0.6, NOT_ENOUGH_INFO)
+LUND = evidence("Lund", "The top is at 3,900 m.", 0.8, NOT_ENOUGH_INFO)
+PASS = evidence("Ober Inn", "Ober has an inn below the pass to Lund.", 0.9, NOT_ENOUGH_INFO)
+BOTH = {"Ober is 4,212 metres high.": 0.9, "Lund is 3,900 m high.": 0.8}
+
+
+def test_a_comparison_is_decided_by_two_halves_and_not_without_both(parser: EnglishParser) -> None:
+    read = (OBER, LUND, PASS)
+    documents = tuple(ranked(item.title, item.sentence.text) for item in read)
+    found = {"read": read, "evidence": (PASS, LUND), "documents": documents}
+    state = ruled(parser, supports(BOTH), HIGHER, **found)
+    last, lead, other = state.evidence
+    assert (last.key, last.path, last.decides) == (LUND.key, (OBER.key,), SUPPORTS)
+    # The verifier supports the halves with 0.9 and 0.8; the arithmetic is certain.
+    assert last.opinion == pytest.approx((0.72, 0.0, 0.28))
+    assert last.stance == NOT_ENOUGH_INFO  # alone it says nothing
+    assert (lead.key, lead.stance, lead.path, other) == (OBER.key, NOT_ENOUGH_INFO, (), PASS)
+    assert state.rulings[(OBER.key,), LUND.key].because == (
+        "4,212 metres is more than 3,900 m"
+        " (read as: Ober is 4,212 metres high; Lund is 3,900 m high)."
+    )
+    # The verdict says the arithmetic and names it beside the verifier.
+    selected = replace(state, evidence=tuple(map(chosen, state.evidence)))
+    verdict = verdict_of(Says(lambda *_: (0.6, 0.1, 0.3)), selected)
+    assert verdict.judge == "a judge + quantities"
+    assert verdict.rationale.endswith("Lund is 3,900 m high).")
+    # One sentence may give both.
+    both = evidence("Vorn", "Ober has 4,212 metres and Lund 3,900 m.", 0.6, NOT_ENOUGH_INFO)
+    alone = {"read": (both,), "evidence": (both,)}
+    state = ruled(parser, supports(BOTH), HIGHER, **alone)
+    assert (state.evidence[0].path, state.evidence[0].stance) == ((), SUPPORTS)
+    # What the verifier guessed from both sentences is dropped.
+    guess = replace(behind(LUND, PASS), opinion=(0.0, 0.9, 0.1))
+    guessed = (guess, replace(PASS, opinion=(0, 0.8, 0.2)))
+    state = ruled(parser, supports(BOTH), HIGHER, read=(OBER, LUND, PASS), evidence=guessed)
+    assert [item.decides for item in state.evidence] == [SUPPORTS, NOT_ENOUGH_INFO, REFUTES]
+    # Without both halves nothing is decided.
+    for claim, lund, supported in (
+        (HIGHER, LUND, {"Ober is 4,212 metres high.": 0.9}),  # the other half is not given
+        (HIGHER, replace(LUND, context_after="That is wrong."), BOTH),
+        ("Ober is a mountain.", LUND, BOTH),
+    ):
+        found = {"read": (OBER, lund), "evidence": (OBER, lund)}
+        # Rulings of the hop before do not stay.
+        before = {**found, "rulings": {((), OBER.key): Ruling(SUPPORTS, "", 0.9)}}
+        state = ruled(parser, supports(supported), claim, **before)
+        assert (state.evidence, state.rulings) == ((OBER, lund), {})
+
+
+def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: Path) -> None:
+    ann = evidence("Ann Reeve", "Ann Reeve (3 May 1901 - 9 June 1970) was a painter.", 0.6)
+    jon = evidence("Jon Pell", "Jon Pell, born in 1960, came to Skerrow as a boy.", 0.6)
+    judge, claim = verifier(unpacked, in_search=True), "Ann Reeve was born after Jon Pell."
+    (decided,) = ruled(parser, judge, claim, read=(ann, jon), evidence=(ann, jon)).rulings.values()
+    assert decided.label == REFUTES
+
+
 # --- selection
 
 
@@ -303,21 +381,25 @@ def test_the_verdict_is_of_the_most_decided_sentence_and_of_all_together(case: A
     assert says.read == ([all_of_it] if len(case.read) > 1 else [])
 
 
-def test_the_best_sentence_is_also_read_between_its_neighbours() -> None:
+def test_the_best_sentence_is_also_read_between_its_neighbours_unless_it_was_computed() -> None:
     texts = [f"Sentence {n} of the pier." for n in range(6)]
     pier = ranked("Pier", *texts)
     best = chosen(replace(evidence("Pier", "", 0.6), sentence=pier.document.sentences[3]))
     fit = VerdictFit(together=0.0, alone=0.0, passage=1.0)
-    says = Says(lambda *_: (0.0, 0.9, 0.1), fit)
-    verdict = verdict_of(says, state_of("A pier.", evidence=(best,), documents=(pier,)))
-    assert verdict.probabilities == near((0.0, 0.9, 0.1))
-    assert says.read == [f"Pier : {' '.join(texts[1:6])}"]
+    for computed in (False, True):
+        says = Says(lambda *_: (0.0, 0.9, 0.1), fit)
+        rulings = {(best.path, best.key): Ruling(SUPPORTS, "", 1.0)} if computed else {}
+        state = state_of("A pier.", evidence=(best,), documents=(pier,), rulings=rulings)
+        verdict = verdict_of(says, state)
+        assert verdict.probabilities == near((0.6, 0.0, 0.4) if computed else (0.0, 0.9, 0.1))
+        assert says.read == ([] if computed else [f"Pier : {' '.join(texts[1:6])}"])
 
 
 ODDS = {  # each makes NOT ENOUGH INFO e times as probable as it would be
     "alone": VerdictFit(undecided=1.0),
     "several": VerdictFit(undecided_of_several=1.0),
     "path": VerdictFit(undecided_of_path=1.0),
+    "value": VerdictFit(undecided_of_value=1.0),
 }
 
 
@@ -328,8 +410,9 @@ def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
     best = behind(best, ROCK) if how == "path" else best
     other = chosen(replace(evidence("Quay", "Of the Quay."), opinion=(0.0, 0.0, 1.0)))
     found = (best, other) if how == "several" else (best,)
+    rulings = {(best.path, best.key): Ruling(NOT_ENOUGH_INFO, "", 1.0)} if how == "value" else {}
     documents = (ranked("Pier", "Of the Pier."), ranked("Quay", "Of the Quay."))
-    state = state_of("A pier.", evidence=found, documents=documents)
+    state = state_of("A pier.", evidence=found, documents=documents, rulings=rulings)
     for when, fit in ODDS.items():
         verdict = verdict_of(Says(lambda *_: opinion, fit), state)
         supported, _, undecided = verdict.probabilities
