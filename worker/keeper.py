@@ -66,8 +66,9 @@ class Keeper:
             if self._child == 0:
                 os.close(writing)
                 end_this_process_when_closed(reading)
-                # Logs the traceback of every thread, then ends the process (the default action).
-                faulthandler.register(signal.SIGUSR1, chain=True)
+                # Logs the traceback of the main thread, where the check runs, then ends the process
+                # (the default action). Other threads run on meanwhile: to read theirs can crash.
+                faulthandler.register(signal.SIGUSR1, all_threads=False, chain=True)
                 return self._work(name)
             os.close(reading)
             for number in _STOP:
