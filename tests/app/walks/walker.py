@@ -26,6 +26,18 @@ LIBRARY = Path(__file__).with_name("library.jsonl")
 SECONDS_TO_START = 180.0  # at most, also where the worker has to convert the models first
 
 
+def _stop(process: int) -> None:
+    """Stop a process; one of its threads may still lock the database until it has stopped too."""
+    os.kill(process, signal.SIGSTOP)
+    threads = Path(f"/proc/{process}/task")
+
+    def have_stopped() -> bool:
+        states = (one.joinpath("stat").read_text().rpartition(")")[2] for one in threads.iterdir())
+        return all(state.split()[0] == "T" for state in states)
+
+    wait_until(have_stopped, "all threads to stop")
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """A running ``esoteric up``; ``pid``: its process, which has started all others."""
@@ -39,11 +51,11 @@ class Service:
         """Let no claim be checked in this block, so that one sees how its page begins."""
         with one_at_a_time("worker"):
             worker = self._worker()
-            os.kill(worker, signal.SIGSTOP)
+            _stop(worker)
             while not self._can_write():
                 os.kill(worker, signal.SIGCONT)
                 time.sleep(0.05)  # in which it ends its write
-                os.kill(worker, signal.SIGSTOP)
+                _stop(worker)
             try:
                 yield
             finally:
