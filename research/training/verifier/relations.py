@@ -80,13 +80,14 @@ def load_relations() -> PairData:
         if not template.held_out
     ]
     held_out = [pair for t in templates for pair in _pairs(t, 1) if t.held_out]
+    others = sum(t.held_out for t in templates)
     name = f"research/datasets/relations/{TEMPLATES.name}"
     return PairData(
         examples,
         held_out,
         {name: digest_of(TEMPLATES)},
-        f"{len(examples)} pairs, many about arithmetic or simple logic, of {len(templates)}"
-        f" templates of `{name}`; the {len(held_out)} held out are of other templates",
+        f"{len(examples)} pairs, many about arithmetic or simple logic, of {len(templates) - others}"
+        f" templates of `{name}`; the {len(held_out)} pairs held out are of {others} other templates",
     )
 
 

@@ -40,7 +40,7 @@ class ComparisonReader(Stage):
 
     The verifier reads each half with the quantities of a few sentences in its gap ("Ada moved to
     Selm in 1935"); arithmetic compares those that a sentence supports. A verifier that reads the
-    whole claim with both sentences guesses which is more (docs/stages.md, "Quantities").
+    whole claim with both sentences guesses which is more (docs/stages.md, "Comparisons").
     """
 
     def __init__(self, parser: EnglishParser, model: EvidenceModel, sentences: int) -> None:
