@@ -86,8 +86,9 @@ def load_relations() -> PairData:
         examples,
         held_out,
         {name: digest_of(TEMPLATES)},
-        f"{len(examples)} pairs, many about arithmetic or simple logic, of {len(templates) - others}"
-        f" templates of `{name}`; the {len(held_out)} pairs held out are of {others} other templates",
+        f"{len(examples)} pairs, many about arithmetic or simple logic, of"
+        f" {len(templates) - others} templates of `{name}`; the {len(held_out)} pairs held out are"
+        f" of {others} other templates",
     )
 
 
